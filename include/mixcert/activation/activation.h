@@ -1,0 +1,66 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Elementwise activation functions: values, slopes, Lipschitz constants, and the
+// mean-square change across a cell of a quantizer (the paper's local-Lipschitz remark).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mixcert/core/rounding.h"
+#include "mixcert/core/types.h"
+
+namespace mixcert {
+
+enum class ActivationFunction {
+  Identity,
+  Relu,
+  LeakyRelu,
+  Tanh,
+  Sigmoid,
+  Erf,
+  Gelu,
+  Silu,
+  Softplus,
+  Elu,
+};
+
+/// All functions, in the order of the enum.
+const std::vector<ActivationFunction>& all_activation_functions();
+std::string_view to_string(ActivationFunction function);
+/// Throws InvalidArgument naming the known functions.
+ActivationFunction parse_activation_function(std::string_view name);
+
+class Activation {
+ public:
+  /// `slope` is the slope of leaky_relu on negative arguments; ignored by the others.
+  explicit Activation(ActivationFunction function = ActivationFunction::Identity, double slope = 0.01);
+
+  [[nodiscard]] ActivationFunction function() const { return function_; }
+  [[nodiscard]] double slope() const { return slope_; }
+
+  /// gelu is x Phi(x) (the exact one), elu has scale 1, softplus is log(1 + e^x).
+  [[nodiscard]] double operator()(double x) const;
+  [[nodiscard]] Matrix apply(ConstMatrixRef x) const;
+  /// Right derivative.
+  [[nodiscard]] double derivative(double x) const;
+  /// The smallest l with |f(x) - f(y)| <= l |x - y|, rounded up.
+  [[nodiscard]] double lipschitz() const;
+  /// sup |f'| over [lower, upper] (ends may be infinite), rounded up: f' is monotone
+  /// between the zeros of f'', so ends and zeros suffice (A.2).
+  [[nodiscard]] double max_slope(double lower, double upper) const;
+  /// |computed f(x) - f(x)| <= value_error(x).
+  [[nodiscard]] double value_error(double x) const;
+  /// Upper bound of E[(f(z) - f(center))^2; lower < z <= upper], z ~ N(mean, deviation^2):
+  /// exact for piecewise linear functions, piecewise local slopes for the others (A.3).
+  /// Never above lipschitz^2 E[(z - center)^2; ...]. deviation > 0.
+  [[nodiscard]] Upper mean_square_change(double mean, double deviation, double center, double lower,
+                                         double upper) const;
+
+ private:
+  ActivationFunction function_;
+  double slope_;
+};
+
+}  // namespace mixcert

@@ -1,0 +1,136 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// A table of the fields of an options struct: name, range, help, and how to read and
+// write the field as text. One table per struct is the only place that lists its fields;
+// flags, JSON, keyword arguments, equality and the options page are made from it.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "mixcert/core/error.h"
+
+namespace mixcert {
+
+enum class OptionKind { Flag, Integer, Real, Choice };
+
+template <class Owner>
+struct OptionField {
+  std::string name;  ///< "signature-size"; JSON and keywords use underscores
+  OptionKind kind = OptionKind::Flag;
+  std::string value_name;  ///< what --help prints for the value
+  std::string constraint;  ///< "1..1000000", "relu|tanh", ...
+  std::string help;
+  std::function<std::string(const Owner&)> get;         ///< "" when unset
+  std::function<void(Owner&, const std::string&)> set;  ///< throws InvalidArgument
+};
+
+template <class Owner>
+using OptionTable = std::vector<OptionField<Owner>>;
+
+[[noreturn]] inline void bad_option(const std::string& name, const std::string& constraint,
+                                    const std::string& got) {
+  throw InvalidArgument("option --" + name + ": expected " + constraint + ", got '" + got + "'");
+}
+
+std::string format_number(double value);
+
+/// Parses all of `text` as a number of type T; nothing when it is not one.
+template <class T>
+std::optional<T> parse_number(std::string_view text) {
+  T value{};
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// Integer field with an inclusive range.
+template <class Owner, class T>
+OptionField<Owner> integer_option(std::string name, T Owner::*member, T low, T high, std::string help) {
+  const std::string constraint = "an integer in " + std::to_string(low) + ".." + std::to_string(high);
+  return {name,
+          OptionKind::Integer,
+          "N",
+          constraint,
+          std::move(help),
+          [member](const Owner& owner) { return std::to_string(owner.*member); },
+          [=](Owner& owner, const std::string& text) {
+            const auto value = parse_number<T>(text);
+            if (!value || *value < low || *value > high) bad_option(name, constraint, text);
+            owner.*member = *value;
+          }};
+}
+
+/// Real field, plain or optional, that must exceed `above` and be finite.
+template <class Owner, class T>
+OptionField<Owner> real_option(std::string name, T Owner::*member, double above, std::string help) {
+  const std::string constraint = "a finite number above " + format_number(above);
+  return {name,
+          OptionKind::Real,
+          "X",
+          constraint,
+          std::move(help),
+          [member](const Owner& owner) -> std::string {
+            if constexpr (std::is_same_v<T, double>) {
+              return format_number(owner.*member);
+            } else {
+              return owner.*member ? format_number(*(owner.*member)) : std::string();
+            }
+          },
+          [=](Owner& owner, const std::string& text) {
+            const auto value = parse_number<double>(text);
+            if (!value || !(*value > above) || *value > 1e300) bad_option(name, constraint, text);
+            owner.*member = *value;
+          }};
+}
+
+template <class Owner>
+OptionField<Owner> flag_option(std::string name, bool Owner::*member, std::string help) {
+  return {name,
+          OptionKind::Flag,
+          "",
+          "true or false",
+          std::move(help),
+          [member](const Owner& owner) -> std::string { return owner.*member ? "true" : "false"; },
+          [=](Owner& owner, const std::string& text) {
+            if (text != "true" && text != "false") bad_option(name, "true or false", text);
+            owner.*member = text == "true";
+          }};
+}
+
+/// Field of an enum, given its values in order and their names.
+template <class Owner, class Enum>
+OptionField<Owner> choice_option(std::string name, Enum Owner::*member,
+                                 std::vector<std::pair<Enum, std::string>> values, std::string help) {
+  std::string constraint;
+  for (const auto& [value, text] : values) constraint += (constraint.empty() ? "" : "|") + text;
+  return {name,
+          OptionKind::Choice,
+          "",
+          constraint,
+          std::move(help),
+          [=](const Owner& owner) -> std::string {
+            for (const auto& [value, text] : values) {
+              if (value == owner.*member) return text;
+            }
+            return "";
+          },
+          [=](Owner& owner, const std::string& given) {
+            for (const auto& [value, text] : values) {
+              if (text == given) {
+                owner.*member = value;
+                return;
+              }
+            }
+            bad_option(name, constraint, given);
+          }};
+}
+
+}  // namespace mixcert

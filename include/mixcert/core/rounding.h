@@ -1,0 +1,57 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Outward rounding. A certified number is computed twice at once: `nominal` is
+// the floating-point value of the formula, `upper` a number proven to be no
+// smaller than the formula's exact value. Every operation rounds `upper` up by
+// one unit in the last place (the processor rounds to nearest, so the exact
+// result lies below the next representable number). Directed rounding modes
+// are not used: compilers reorder around them.
+// Theory: docs/theory/rounding.md, (R.1) to (R.6).
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "mixcert/core/types.h"
+
+namespace mixcert {
+
+/// Unit roundoff of IEEE double: 2^-53.
+inline constexpr double kUnitRoundoff = 1.1102230246251565e-16;
+
+/// Accuracy assumed of the C library's exp, erf, tanh, log1p ..., relative: 16 units
+/// of roundoff. It is listed among the assumptions of every certificate.
+inline constexpr double kElementaryFunctionError = 16 * kUnitRoundoff;
+
+inline double next_up(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
+inline double next_down(double x) { return std::nextafter(x, -std::numeric_limits<double>::infinity()); }
+
+/// gamma_n = n u / (1 - n u), (R.1): relative error of a sum or product of n terms,
+/// in whatever order it is evaluated. Rounded up.
+inline double rounding_gamma(Index operation_count) {
+  const double nu = static_cast<double>(operation_count) * kUnitRoundoff;
+  return next_up(next_up(nu / next_down(1.0 - nu)));
+}
+
+/// A nonnegative certified quantity.
+struct Upper {
+  double nominal = 0.0;
+  double upper = 0.0;
+
+  /// A number that is exact as it stands.
+  static Upper exact(double value) { return {value, value}; }
+  /// A computed number whose absolute error is at most `error`.
+  static Upper within(double value, double error) { return {value, next_up(value + next_up(error))}; }
+  /// A sum of nonnegative terms computed with `operation_count` roundings, (R.2).
+  static Upper of_sum(double value, Index operation_count) {
+    return {value, next_up(value * next_up(1.0 + rounding_gamma(operation_count)))};
+  }
+  [[nodiscard]] double inflation() const { return upper - nominal; }
+};
+
+inline Upper operator+(Upper a, Upper b) { return {a.nominal + b.nominal, next_up(a.upper + b.upper)}; }
+inline Upper operator*(Upper a, Upper b) { return {a.nominal * b.nominal, next_up(a.upper * b.upper)}; }
+inline Upper sqrt(Upper a) { return {std::sqrt(a.nominal), next_up(std::sqrt(a.upper))}; }
+inline Upper min(Upper a, Upper b) { return b.upper < a.upper ? b : a; }
+
+}  // namespace mixcert

@@ -1,0 +1,63 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// One dense layer y = W a + b with a Gaussian law on (W, b): how points are pushed
+// through it, and the second moments that sensitivity metrics are made of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mixcert/core/rounding.h"
+#include "mixcert/core/types.h"
+#include "mixcert/mixture/gaussian_mixture.h"
+#include "mixcert/network/weight_law.h"
+
+namespace mixcert {
+
+class DenseLayer {
+ public:
+  /// Checks shapes, finiteness, signs of variances and positive semidefiniteness of
+  /// covariances; throws InvalidArgument naming the layer, the field and the entry.
+  DenseLayer(std::string name, Matrix weight_mean, Vector bias_mean, WeightCovariance weights,
+             BiasCovariance bias);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] Index inputs() const { return weight_mean_.cols(); }
+  [[nodiscard]] Index outputs() const { return weight_mean_.rows(); }
+  [[nodiscard]] const Matrix& weight_mean() const { return weight_mean_; }
+  [[nodiscard]] const Vector& bias_mean() const { return bias_mean_; }
+  [[nodiscard]] const WeightCovariance& weights() const { return weights_; }
+  [[nodiscard]] const BiasCovariance& bias() const { return bias_; }
+  [[nodiscard]] bool is_deterministic() const;
+
+  /// Laws of W a + b for several activation points at once, (N.2). Each column of
+  /// `points` is one point: activations of `input_count` inputs jointly, neuron-major
+  /// (entry neuron * input_count + input). Means are columns in the same order.
+  struct Pushed {
+    Matrix means;                         // (outputs * input_count) x points
+    std::vector<Covariance> covariances;  // one per point
+  };
+  [[nodiscard]] Pushed push(ConstMatrixRef points, Index input_count) const;
+
+  /// E[(W - M)' diag(g) (W - M)], (M.3); with M' diag(g) M added: A of Lemma 1.
+  [[nodiscard]] Matrix centred_gram(ConstVectorRef g) const;
+  [[nodiscard]] Matrix second_moment_gram(ConstVectorRef g) const;
+  /// E|W - M|_F^2, the paper's appendix on expected Lipschitz constants.
+  [[nodiscard]] double total_weight_variance() const;
+  /// Var of each output for an input of ones (a scale for choosing metrics, no bound).
+  [[nodiscard]] Vector output_variance_scale() const;
+  /// Euclidean norms of the rows of the weight mean (for rounding bounds).
+  [[nodiscard]] const Vector& row_norms() const { return row_norms_; }
+  /// Numbers stored: mean entries and covariance entries.
+  [[nodiscard]] Index parameter_count() const;
+
+ private:
+  std::string name_;
+  Matrix weight_mean_;
+  Vector bias_mean_;
+  WeightCovariance weights_;
+  BiasCovariance bias_;
+  Vector row_norms_;
+};
+
+}  // namespace mixcert

@@ -1,0 +1,32 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The library's main entry: a network, inputs and options in; mixtures with certified
+// bounds out, one at a time.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "mixcert/core/parallel.h"
+#include "mixcert/network/network.h"
+#include "mixcert/propagate/options.h"
+#include "mixcert/propagate/result.h"
+
+namespace mixcert {
+
+/// Receives results in the order of the inputs. Called from one thread at a time.
+using ResultSink = std::function<void(Result&&)>;
+
+/// Assumptions under which the bounds hold, for the record.
+std::vector<std::string> certificate_assumptions(const Network& network, const Options& options);
+
+/// Certifies the network at the columns of `inputs` (all at once when options.joint) and
+/// hands each result to `sink` as soon as it and all before it are done. Memory does not
+/// grow with the number of inputs. Throws InvalidArgument, ResourceError or Interrupted.
+void certify(const Network& network, ConstMatrixRef inputs, const Options& options, const ResultSink& sink,
+             const CancelFlag* cancel = nullptr);
+
+/// The same, collected.
+std::vector<Result> certify(const Network& network, ConstMatrixRef inputs, const Options& options);
+
+}  // namespace mixcert

@@ -1,0 +1,67 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// What a caller may choose, and the one table of fields that drives command-line flags,
+// JSON, validation and docs/options.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "mixcert/core/option_table.h"
+#include "mixcert/core/types.h"
+
+namespace mixcert {
+
+enum class Method {
+  Signature,  ///< the paper's grid signatures; certified
+  Cross,      ///< the paper's cross signatures; no certificate
+};
+
+enum class CertificateMode {
+  Best,      ///< the smallest of the others that the mixture allows
+  Metric,    ///< sensitivity metrics, theory section "metrics"
+  Expected,  ///< scalar constants |E W'W|^{1/2}
+  Paper,     ///< the paper's constants and its exact compression program
+};
+
+enum class GridPlacement {
+  Adaptive,  ///< optimal quantizer on each axis
+  Uniform,   ///< the paper's uniform grid with a proven rate
+};
+
+struct Options {
+  Method method = Method::Signature;
+  CertificateMode certificate = CertificateMode::Best;
+  GridPlacement grid = GridPlacement::Adaptive;
+  /// Grid points per Gaussian component (N). More points: smaller local error, more work.
+  Index signature_size = 10;
+  /// Components kept by compression before each signature (M); 0: no compression.
+  Index components = 5;
+  /// Wanted bound. When given, sizes are chosen by the convergence theorem (E.1) and
+  /// signature_size and components are starting points.
+  std::optional<double> epsilon;
+  /// Most components a mixture may have while epsilon is pursued.
+  Index max_components = 1000;
+  /// Treat all inputs jointly: one mixture over all outputs at all inputs.
+  bool joint = false;
+  /// Seed of k-means++.
+  std::uint64_t seed = 0;
+  /// Threads over inputs; 0: one per processor. Results do not depend on it.
+  int threads = 0;
+  /// Refuse work that would need more memory than this.
+  double max_memory_in_gib = 8.0;
+
+  /// Throws InvalidArgument naming field, value and violated constraint.
+  void validate() const;
+};
+
+std::string_view to_string(Method method);
+std::string_view to_string(CertificateMode mode);
+std::string_view to_string(GridPlacement grid);
+
+/// The table of Options.
+const OptionTable<Options>& option_table();
+
+}  // namespace mixcert

@@ -1,0 +1,50 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// What certification returns: the mixture, its bounds, and where the error comes from.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mixcert/certify/bound.h"
+#include "mixcert/mixture/gaussian_mixture.h"
+#include "mixcert/propagate/options.h"
+
+namespace mixcert {
+
+/// One row of the certificate: what hidden layer `layer` adds to the bound, carried to
+/// the output. Terms are NaN where no bound exists.
+struct LayerReport {
+  Index layer = 0;           ///< 1..K
+  double compression = 0.0;  ///< from replacing the layer's mixture by fewer components
+  double local = 0.0;        ///< from the signature of the compressed mixture, and rounding
+  double gain = 0.0;         ///< largest sqrt(G_ii) of the metric used for the local term
+  Index components = 0;      ///< after compression
+  Index points = 0;          ///< signature points after merging
+  std::string metric;        ///< name of the chain of metrics of the local term
+};
+
+enum class Termination {
+  Completed,       ///< sizes were given
+  EpsilonReached,  ///< the bound is at most epsilon
+  BudgetSpent,     ///< max_components did not suffice for epsilon
+};
+std::string_view to_string(Termination termination);
+
+struct Result {
+  Index input = 0;  ///< index of the input; 0 when joint
+  Method method = Method::Signature;
+  CertificateMode certificate = CertificateMode::Best;  ///< the mode that gave the bound
+  /// Over outputs; joint: inputs x outputs stacked input-major.
+  GaussianMixture mixture;
+  Bound w2;
+  Bound w1;
+  double relative_w2 = 0.0;  ///< w2 / sqrt(E_q |z|^2); NaN where none
+  std::vector<LayerReport> layers;
+  Termination termination = Termination::Completed;
+  std::string reason;  ///< one sentence
+  double seconds = 0.0;
+};
+
+}  // namespace mixcert

@@ -1,0 +1,37 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Monte Carlo simulation of a network and of a mixture. Samples are drawn in fixed-size
+// pieces, each with its own generator, so they do not depend on the number of threads.
+#pragma once
+
+#include <cstdint>
+
+#include "mixcert/core/parallel.h"
+#include "mixcert/mixture/gaussian_mixture.h"
+#include "mixcert/network/network.h"
+
+namespace mixcert {
+
+struct SimulationOptions {
+  Index samples = 10000;
+  std::uint64_t seed = 0;
+  int threads = 0;  ///< 0: one per processor
+  const CancelFlag* cancel = nullptr;
+};
+
+/// Output samples at one input, outputs x samples. Each sample has its own weights,
+/// drawn by local reparametrisation: given the activations, the layer's output is drawn
+/// directly from its Gaussian. `input_index` selects the random stream.
+Matrix simulate(const Network& network, ConstVectorRef input, Index input_index,
+                const SimulationOptions& options);
+
+/// Samples of the outputs at several inputs jointly (columns of `inputs`), one weight
+/// draw shared by all inputs: (outputs * inputs) x samples, input-major
+/// (entry input * outputs + output).
+Matrix simulate_joint(const Network& network, ConstMatrixRef inputs, const SimulationOptions& options);
+
+/// Samples of a mixture, dimension x samples.
+Matrix sample_mixture(const GaussianMixture& mixture, Index samples, std::uint64_t seed, Stream stream,
+                      std::uint64_t index);
+
+}  // namespace mixcert

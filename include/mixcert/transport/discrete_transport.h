@@ -1,0 +1,35 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Optimal transport between finite laws: sorting in one dimension, LEMON's network
+// simplex otherwise. Supplies are integers scaled by 2^40 (with doubles the solver does
+// not always end optimal), the plan is repaired outward so that its marginals are the
+// given weights, and its cost is therefore an upper bound of the optimum up to rounding.
+#pragma once
+
+#include <vector>
+
+#include "mixcert/core/types.h"
+
+namespace mixcert {
+
+/// Mass moved from source i to target j.
+struct PlanEntry {
+  Index source = 0;
+  Index target = 0;
+  double mass = 0.0;
+};
+
+struct TransportPlan {
+  std::vector<PlanEntry> entries;
+  double cost = 0.0;
+};
+
+/// min sum_ij plan_ij cost_ij over plans with the given marginals (nonnegative, each
+/// summing to one within 1e-9). Throws InvalidArgument on bad weights or costs.
+TransportPlan optimal_plan(ConstVectorRef source_weights, ConstVectorRef target_weights, ConstMatrixRef cost);
+
+/// W2 between the empirical laws of two samples; columns of `a` and `b` are points,
+/// the same number of each. Sorting when there is one row.
+double empirical_wasserstein2(ConstMatrixRef a, ConstMatrixRef b);
+
+}  // namespace mixcert
