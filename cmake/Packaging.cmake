@@ -1,1 +1,23 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
+#
+# Installation: headers, the static libraries as mixcert::core, transport, simulate and io, the
+# package files that find_package(mixcert) reads, and the program. tests/install consumes the result.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mixcert)
+
+install(TARGETS mixcert_core mixcert_transport mixcert_simulate mixcert_io EXPORT mixcertTargets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/mixcert DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h")
+install(EXPORT mixcertTargets NAMESPACE mixcert:: DESTINATION ${package_dir})
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/mixcertConfig.cmake.in
+                              ${PROJECT_BINARY_DIR}/mixcertConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/mixcertConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/mixcertConfig.cmake ${PROJECT_BINARY_DIR}/mixcertConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindLibZip.cmake DESTINATION ${package_dir})
+
+if(TARGET mixcert)
+  install(TARGETS mixcert RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()

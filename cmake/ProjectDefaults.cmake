@@ -1,3 +1,5 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+#
 # Build type, warnings, sanitizers. No -march=native: binaries are portable. Contraction of
 # multiply-add is off, so that results do not depend on the compiler's choices.
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

@@ -45,16 +45,16 @@ class Activation {
   [[nodiscard]] Matrix apply(ConstMatrixRef x) const;
   /// Right derivative.
   [[nodiscard]] double derivative(double x) const;
-  /// The smallest l with |f(x) - f(y)| <= l |x - y|, rounded up.
-  [[nodiscard]] double lipschitz() const;
-  /// sup |f'| over [lower, upper] (ends may be infinite), rounded up: f' is monotone
-  /// between the zeros of f'', so ends and zeros suffice (A.2).
-  [[nodiscard]] double max_slope(double lower, double upper) const;
+  /// The smallest l with |f(x) - f(y)| <= l |x - y|.
+  [[nodiscard]] Upper lipschitz() const;
+  /// sup |f'| over [lower, upper] (ends may be infinite): f' is monotone between the zeros of
+  /// f'', so ends and zeros suffice (A.2).
+  [[nodiscard]] Upper max_slope(double lower, double upper) const;
   /// |computed f(x) - f(x)| <= value_error(x).
   [[nodiscard]] double value_error(double x) const;
-  /// Upper bound of E[(f(z) - f(center))^2; lower < z <= upper], z ~ N(mean, deviation^2):
+  /// Upper bound of E[(f(m + s x) - f(m + s center))^2; lower < x <= upper] for x ~ N(0,1):
   /// exact for piecewise linear functions, piecewise local slopes for the others (A.3).
-  /// Never above lipschitz^2 E[(z - center)^2; ...]. deviation > 0.
+  /// Never above lipschitz^2 s^2 E[(x - center)^2; lower < x <= upper].
   [[nodiscard]] Upper mean_square_change(double mean, double deviation, double center, double lower,
                                          double upper) const;
 

@@ -4,6 +4,8 @@
 // truncated moments that signatures and local Lipschitz bounds are made of.
 #pragma once
 
+#include "mixcert/core/rounding.h"
+
 namespace mixcert {
 
 /// phi(x) = exp(-x^2/2)/sqrt(2 pi).
@@ -16,16 +18,12 @@ double normal_tail(double x);
 double normal_quantile(double p);
 /// P(lower < Z <= upper); either end may be infinite. Accurate in both tails.
 double normal_mass(double lower, double upper);
-/// E[Z; lower < Z <= upper] = phi(lower) - phi(upper), without cancellation for
-/// narrow intervals.
-double normal_first_moment(double lower, double upper);
-/// E[(Z - center)^2; lower < Z <= upper]: closed form for wide intervals,
-/// Gauss-Legendre for narrow ones, where the closed form cancels (S.3).
-double normal_square_about(double center, double lower, double upper);
-/// Relative accuracy proved for normal_square_about in (S.3); absolute in the sense
-/// of (S.4) when the closed form is used.
-inline constexpr double kNormalSquareError = 1e-12;
+/// E[(Z - center)^2; lower < Z <= upper]. Gauss-Legendre with a proven relative error where the
+/// interval is narrow, since the closed form cancels there; closed form otherwise (Q.3).
+Upper normal_square_about(double center, double lower, double upper);
+/// E[Z - center; lower < Z <= upper], with the same care.
+double normal_mean_about(double center, double lower, double upper);
 /// P(|Z| <= radius) for a standard normal vector of `dimension` coordinates.
-double normal_ball_probability(double radius, int dimension);
+double normal_ball_probability(double radius, Index dimension);
 
 }  // namespace mixcert

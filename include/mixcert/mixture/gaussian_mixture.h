@@ -39,12 +39,10 @@ class GaussianMixture {
   [[nodiscard]] double second_moment() const;
   /// Law of the chosen coordinates.
   [[nodiscard]] GaussianMixture marginal(const std::vector<Index>& indices) const;
-  /// Law of the other coordinates, in increasing order, given that `indices` take
-  /// `values`. Throws InvalidArgument where the given coordinates' covariance is singular
-  /// and the values lie outside its range.
+  /// Law of the other coordinates, in increasing order, given that `indices` take `values`.
+  /// Throws InvalidArgument where the given coordinates have a singular covariance.
   [[nodiscard]] GaussianMixture conditional(const std::vector<Index>& indices, ConstVectorRef values) const;
-  /// log density at `point`; -infinity off the support, and InvalidArgument for a
-  /// mixture with a singular component, which has no density.
+  /// Log density at `point`. A mixture with a singular component has none: InvalidArgument.
   [[nodiscard]] double log_density(ConstVectorRef point) const;
   /// The same law with coordinate `order[i]` moved to place i.
   [[nodiscard]] GaussianMixture permuted(const std::vector<Index>& order) const;

@@ -43,21 +43,27 @@ class DenseLayer {
   [[nodiscard]] Matrix centred_gram(ConstVectorRef g) const;
   [[nodiscard]] Matrix second_moment_gram(ConstVectorRef g) const;
   /// E|W - M|_F^2, the paper's appendix on expected Lipschitz constants.
-  [[nodiscard]] double total_weight_variance() const;
-  /// Var of each output for an input of ones (a scale for choosing metrics, no bound).
-  [[nodiscard]] Vector output_variance_scale() const;
+  [[nodiscard]] double total_weight_variance() const { return row_variances_.sum(); }
+  /// sum_j Var W_ij for each row i.
+  [[nodiscard]] const Vector& row_variances() const { return row_variances_; }
+  [[nodiscard]] const Vector& bias_variances() const { return bias_variances_; }
   /// Euclidean norms of the rows of the weight mean (for rounding bounds).
   [[nodiscard]] const Vector& row_norms() const { return row_norms_; }
   /// Numbers stored: mean entries and covariance entries.
   [[nodiscard]] Index parameter_count() const;
 
  private:
+  void compute_variances();
+  [[nodiscard]] double row_variance(Index i) const;
+
   std::string name_;
   Matrix weight_mean_;
   Vector bias_mean_;
   WeightCovariance weights_;
   BiasCovariance bias_;
   Vector row_norms_;
+  Vector row_variances_;
+  Vector bias_variances_;
 };
 
 }  // namespace mixcert

@@ -1,0 +1,43 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Files that appear whole or not at all: written beside the target under another name,
+// renamed at the end. Whatever fails before that leaves the target as it was. Two
+// programs that write the same target at once do not disturb each other; the last wins.
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <string_view>
+
+namespace mixcert {
+
+class AtomicFile {
+ public:
+  /// Opens DIR/.NAME.partial-PID-UNIQUE. A target that is a link to a file stands for
+  /// that file. Throws FileError where the directory cannot be written or the target
+  /// exists and is no regular file.
+  explicit AtomicFile(const std::filesystem::path& target);
+  /// Removes the partial file unless it was committed.
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& target() const { return target_; }
+  /// The file while it grows; another library may write it by this name instead.
+  [[nodiscard]] const std::filesystem::path& partial_path() const { return partial_; }
+
+  void write(const void* data, std::size_t size);
+  void write(std::string_view text) { write(text.data(), text.size()); }
+  /// Everything written is on the disk when this returns; no more may be written.
+  void flush_to_disk();
+  /// flush_to_disk(), then the rename.
+  void commit();
+
+ private:
+  std::filesystem::path target_;
+  std::filesystem::path partial_;
+  std::FILE* stream_ = nullptr;
+  bool committed_ = false;
+};
+
+}  // namespace mixcert

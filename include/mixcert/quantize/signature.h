@@ -1,0 +1,58 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Grid signatures of Gaussians. A signature here is an explicit coupling: with
+// z = m + sum_d u_d xi_d + rest, xi_d independent N(0,1), independent of the rest, it
+// replaces each xi_d by its quantizer and the rest by its mean. The mean-square error of
+// coordinate i is then  Var z_i - sum_d (1 - D_d) u_di^2  whatever the directions (S.1): no
+// eigenvector needs to be accurate for the bound to hold. With eigenvectors it is the
+// paper's construction and its exact W2.
+#pragma once
+
+#include <vector>
+
+#include "mixcert/mixture/gaussian_mixture.h"
+#include "mixcert/quantize/normal_quantizer.h"
+
+namespace mixcert {
+
+/// A law on finitely many points; columns of `points`.
+struct DiscreteLaw {
+  Matrix points;
+  Vector weights;
+};
+
+using QuantizerFamily = const NormalQuantizer& (*)(Index);
+
+struct GridSignature {
+  /// u_d, one column per axis with more than one point.
+  Matrix directions;
+  /// The quantizer of each axis.
+  std::vector<const NormalQuantizer*> quantizers;
+  /// For a diagonal covariance the coordinate that axis d moves; empty otherwise.
+  std::vector<Index> coordinates;
+  /// |directions - exact directions| in the metric is at most this times sqrt(tr G C) (R.5).
+  double direction_error = 0.0;
+
+  [[nodiscard]] Index axis_count() const { return directions.cols(); }
+  [[nodiscard]] Index point_count() const;
+  /// All grid points and their probabilities.
+  [[nodiscard]] DiscreteLaw points(ConstVectorRef mean) const;
+  /// Per coordinate mean-square error (S.1); entries are nominal values, true values are at
+  /// most rounding_gamma(2 axis_count + 4) * 2 * variances above.
+  [[nodiscard]] Vector mean_square_errors(ConstVectorRef variances) const;
+};
+
+/// The signature with at most `point_budget` points whose error in the metric diag(metric)
+/// is smallest: axes along leading eigenvectors of G^{1/2} C G^{1/2}, sizes by
+/// optimal_grid_sizes.
+GridSignature grid_signature(const Covariance& covariance, ConstVectorRef metric, Index point_budget,
+                             QuantizerFamily family);
+
+/// The paper's cross signature of a Gaussian: no certificate. max(1, floor(N / 2n)) radial
+/// levels, two points per principal axis and level.
+DiscreteLaw cross_signature(const Gaussian& gaussian, Index point_budget);
+
+/// Merges points that coincide exactly; keeps the order of first appearance.
+DiscreteLaw merge_equal_points(const DiscreteLaw& law);
+
+}  // namespace mixcert

@@ -1,0 +1,144 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Reading result archives. The file may come from anywhere, so everything that the
+// comparison relies on is checked: shapes, signs, symmetry, semidefiniteness.
+#include <Eigen/Cholesky>
+#include <cmath>
+#include <new>
+
+#include "io/elements.h"
+#include "io/file_error.h"
+#include "mixcert/core/error.h"
+#include "mixcert/core/option_table.h"
+#include "mixcert/io/npz.h"
+#include "mixcert/io/result_file.h"
+
+namespace mixcert {
+namespace {
+
+/// Relative to the largest variance: what rounding may leave of asymmetry and negative
+/// eigenvalues.
+constexpr double kCovarianceTolerance = 1e-9;
+
+void require_psd(const Matrix& covariance, const std::string& file, const std::string& field) {
+  const double scale = covariance.cwiseAbs().maxCoeff();
+  if (scale == 0.0) return;
+  const Matrix scaled = covariance / scale;
+  if ((scaled - scaled.transpose()).cwiseAbs().maxCoeff() > kCovarianceTolerance) {
+    io::bad_file(file, field, "a symmetric matrix", "an unsymmetric one");
+  }
+  const Matrix shifted = scaled + kCovarianceTolerance * Matrix::Identity(scaled.rows(), scaled.cols());
+  if (Eigen::LLT<Matrix>(shifted).info() != Eigen::Success) {
+    io::bad_file(file, field, "a positive semidefinite matrix", "one with a negative eigenvalue");
+  }
+}
+
+class ResultReader {
+ public:
+  ResultReader(NpzReader reader, std::string file) : file_(std::move(file)) {
+    weights_ = reader.read("weights");
+    if (weights_.rank() != 2 || weights_.size() == 0) {
+      io::bad_file(file_, "'weights'", "shape [inputs, components] without zeros",
+                   io::shape_text(weights_.shape));
+    }
+    inputs_ = weights_.shape[0];
+    components_ = weights_.shape[1];
+    means_ = reader.read("means");
+    outputs_ = means_.rank() == 3 ? means_.shape[2] : 0;
+    if (outputs_ < 1) {
+      io::bad_file(file_, "'means'", "shape [inputs, components, outputs]", io::shape_text(means_.shape));
+    }
+    require_shape("means", means_, {inputs_, components_, outputs_});
+    covariances_ = reader.read("covariances");
+    require_shape("covariances", covariances_, {inputs_, components_, outputs_, outputs_});
+    w2_bound_ = read_bounds(reader, "w2_bound");
+    relative_w2_bound_ = read_bounds(reader, "relative_w2_bound");
+    io::require_finite(weights_.values, weights_.shape, file_, "'weights'");
+    io::require_finite(means_.values, means_.shape, file_, "'means'");
+    io::require_finite(covariances_.values, covariances_.shape, file_, "'covariances'");
+  }
+
+  std::vector<StoredResult> rows() const {
+    std::vector<StoredResult> results;
+    for (Index row = 0; row < inputs_; ++row) {
+      const auto place = static_cast<std::size_t>(row);
+      results.push_back({mixture(row), w2_bound_.values[place], relative_w2_bound_.values[place]});
+    }
+    return results;
+  }
+
+ private:
+  void require_shape(const std::string& name, const Array& array, const std::vector<Index>& shape) const {
+    if (array.shape == shape) return;
+    io::bad_file(file_, "'" + name + "'", "shape " + io::shape_text(shape), io::shape_text(array.shape));
+  }
+
+  Array read_bounds(NpzReader& reader, const std::string& name) const {
+    Array bounds = reader.read(name);
+    require_shape(name, bounds, {inputs_});
+    for (Index i = 0; i < inputs_; ++i) {
+      const double bound = bounds.values[static_cast<std::size_t>(i)];
+      if (bound < 0.0 || std::isinf(bound)) {
+        io::bad_file(file_, "'" + name + "'", "bounds >= 0, or nan where there is none",
+                     format_number(bound) + " at index " + io::shape_text({i}));
+      }
+    }
+    return bounds;
+  }
+
+  [[nodiscard]] GaussianMixture mixture(Index row) const {
+    std::vector<double> kept;
+    std::vector<Gaussian> components;
+    for (Index c = 0; c < components_; ++c) {
+      const double weight = weights_.values[static_cast<std::size_t>(row * components_ + c)];
+      if (weight == 0.0) continue;
+      kept.push_back(weight);
+      components.push_back(component(row, c));
+    }
+    try {
+      return {Eigen::Map<const Vector>(kept.data(), static_cast<Index>(kept.size())), std::move(components)};
+    } catch (const InvalidArgument& error) {
+      throw FileError(file_ + ": 'weights' of input " + std::to_string(row) + ": " + error.what());
+    }
+  }
+
+  [[nodiscard]] Gaussian component(Index row, Index c) const {
+    const Index place = row * components_ + c;
+    Vector mean = Eigen::Map<const Vector>(means_.values.data() + place * outputs_, outputs_);
+    Matrix covariance = Eigen::Map<const Matrix>(covariances_.values.data() + place * outputs_ * outputs_,
+                                                 outputs_, outputs_);
+    require_psd(covariance, file_, "'covariances' at " + io::shape_text({row, c}));
+    return {std::move(mean), Covariance::dense(std::move(covariance))};
+  }
+
+  std::string file_;
+  Index inputs_ = 0;
+  Index components_ = 0;
+  Index outputs_ = 0;
+  Array weights_;
+  Array means_;
+  Array covariances_;
+  Array w2_bound_;
+  Array relative_w2_bound_;
+};
+
+std::vector<StoredResult> read_all(NpzReader reader, const std::string& label) {
+  try {
+    return ResultReader(std::move(reader), label).rows();
+  } catch (const std::bad_alloc&) {
+    throw ResourceError(label + ": not enough memory for the results");
+  }
+}
+
+}  // namespace
+
+std::vector<StoredResult> read_results(const std::filesystem::path& npz, const ReadLimits& limits) {
+  return read_all(NpzReader(npz, limits), npz.string());
+}
+
+std::vector<StoredResult> parse_results(std::span<const std::byte> npz, const std::string& label,
+                                        const ReadLimits& limits) {
+  return read_all(NpzReader(npz, label, limits), label);
+}
+
+}  // namespace mixcert

@@ -1,0 +1,83 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The JSON half of a result, one line per input. Bounds that do not exist (NaN) and
+// infinite ones become null.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "io/result_parts.h"
+
+namespace mixcert {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string text_of(const ordered_json& value) {
+  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+ordered_json list_of(const Vector& vector) {
+  return std::vector<double>(vector.data(), vector.data() + vector.size());
+}
+
+/// Options are given as text: numbers, true and false become such, nothing becomes null.
+ordered_json option_value(const std::string& text) {
+  if (text.empty()) return nullptr;
+  ordered_json value = ordered_json::parse(text, nullptr, false);
+  return value.is_number() || value.is_boolean() ? value : ordered_json(text);
+}
+
+ordered_json options_of(const RunRecord& run) {
+  ordered_json options = ordered_json::object();
+  for (const auto& [name, value] : run.options) {
+    std::string key = name;
+    std::replace(key.begin(), key.end(), '-', '_');
+    options[key] = option_value(value);
+  }
+  return options;
+}
+
+ordered_json layer_of(const LayerReport& layer) {
+  return {{"layer", layer.layer},  {"compression", layer.compression}, {"local", layer.local},
+          {"gain", layer.gain},    {"components", layer.components},   {"points", layer.points},
+          {"metric", layer.metric}};
+}
+
+}  // namespace
+
+ResultWriter::Report::Report(const std::filesystem::path& path, const RunRecord& run) : file_(path) {
+  const ordered_json head = {{"mixcert", run.version},         {"model_sha256", run.model_sha256},
+                             {"assumptions", run.assumptions}, {"seed", run.seed},
+                             {"command", run.command},         {"joint", run.joint},
+                             {"options", options_of(run)}};
+  std::string text = text_of(head);
+  text.pop_back();
+  file_.write(text + ",\"results\":[");
+}
+
+void ResultWriter::Report::add(const Result& result) {
+  ordered_json layers = ordered_json::array();
+  for (const LayerReport& layer : result.layers) layers.push_back(layer_of(layer));
+  const ordered_json entry = {{"input", result.input},
+                              {"method", to_string(result.method)},
+                              {"certificate", to_string(result.certificate)},
+                              {"w2_bound", result.w2.value},
+                              {"w1_bound", result.w1.value},
+                              {"relative_w2_bound", result.relative_w2},
+                              {"components", result.mixture.size()},
+                              {"mean", list_of(result.mixture.mean())},
+                              {"std", list_of(result.mixture.standard_deviation())},
+                              {"seconds", result.seconds},
+                              {"termination", to_string(result.termination)},
+                              {"reason", result.reason},
+                              {"layers", std::move(layers)}};
+  file_.write((first_ ? "\n" : ",\n") + text_of(entry));
+  first_ = false;
+}
+
+void ResultWriter::Report::write() {
+  file_.write("\n]}\n");
+  file_.flush_to_disk();
+}
+
+}  // namespace mixcert

@@ -1,0 +1,46 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Both result files of a run, filled side by side.
+#include "io/result_parts.h"
+#include "mixcert/core/error.h"
+
+namespace mixcert {
+
+ResultWriter::ResultWriter(const std::optional<std::filesystem::path>& npz,
+                           const std::optional<std::filesystem::path>& json, const RunRecord& run,
+                           const ReadLimits& limits)
+    : joint_(run.joint) {
+  require(
+      !npz || !json || std::filesystem::weakly_canonical(*npz) != std::filesystem::weakly_canonical(*json),
+      "ResultWriter: expected different files for arrays and report, got '" + npz.value_or("").string() +
+          "' twice");
+  if (npz) arrays_ = std::make_unique<Arrays>(*npz, limits);
+  if (json) report_ = std::make_unique<Report>(*json, run);
+}
+
+ResultWriter::~ResultWriter() = default;
+
+void ResultWriter::add(const Result& result) {
+  require(result.input == count_ && !(joint_ && count_ > 0),
+          "ResultWriter::add: expected " +
+              (joint_ && count_ > 0 ? "one joint result" : "input " + std::to_string(count_)) +
+              ", got input " + std::to_string(result.input));
+  if (count_ == 0) dimension_ = result.mixture.dimension();
+  require(result.mixture.dimension() == dimension_ && dimension_ > 0,
+          "ResultWriter::add: expected a mixture of dimension " + std::to_string(dimension_) + ", got " +
+              std::to_string(result.mixture.dimension()));
+  if (arrays_) arrays_->add(result);
+  if (report_) report_->add(result);
+  ++count_;
+}
+
+void ResultWriter::finish() {
+  require(count_ > 0, "ResultWriter::finish: expected at least one result, got none");
+  if (arrays_) arrays_->write(dimension_);
+  if (report_) report_->write();
+  // Only renames are left.
+  if (arrays_) arrays_->commit();
+  if (report_) report_->commit();
+}
+
+}  // namespace mixcert

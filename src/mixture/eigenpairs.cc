@@ -1,0 +1,117 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Leading eigenpairs. The only translation unit that sees Spectra (16 s to compile).
+// Spectra throws for one-dimensional and zero matrices, so small ones go to Eigen's dense
+// solver, which is also the answer when Lanczos does not converge.
+#include "mixcert/mixture/eigenpairs.h"
+
+#include <Eigen/Eigenvalues>
+#include <Spectra/SymEigsSolver.h>
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace mixcert {
+namespace {
+
+// Below this size a dense solve costs no more than Lanczos.
+constexpr Index kDenseSize = 40;
+constexpr double kTolerance = 1e-13;
+constexpr Index kMaxRestarts = 300;
+
+/// The product y = C x in the form Spectra asks for.
+class CovarianceProduct {
+ public:
+  using Scalar = double;
+  explicit CovarianceProduct(const Covariance& covariance) : covariance_(covariance) {}
+  [[nodiscard]] Index rows() const { return covariance_.dimension(); }
+  [[nodiscard]] Index cols() const { return covariance_.dimension(); }
+  void perform_op(const double* x, double* y) const {
+    const Eigen::Map<const Vector> in(x, rows());
+    Eigen::Map<Vector> out(y, rows());
+    const Matrix& blocks = covariance_.stacked_blocks();
+    if (covariance_.block_size() == 1) {
+      out = blocks.col(0).cwiseProduct(in);
+    } else {
+      const Index b = covariance_.block_size();
+      for (Index i = 0; i < covariance_.block_count(); ++i) {
+        out.segment(i * b, b).noalias() = covariance_.block(i) * in.segment(i * b, b);
+      }
+    }
+    if (covariance_.rank() > 0) {
+      const Vector projected = covariance_.factor().transpose() * in;
+      out.noalias() += covariance_.factor() * projected;
+    }
+  }
+
+ private:
+  const Covariance& covariance_;
+};
+
+Eigenpairs dense_pairs(const Matrix& matrix, Index count) {
+  const Eigen::SelfAdjointEigenSolver<Matrix> solver(matrix);
+  return {solver.eigenvalues().reverse().head(count).cwiseMax(0.0),
+          solver.eigenvectors().rowwise().reverse().leftCols(count)};
+}
+
+/// Block-diagonal matrices: the largest over all blocks.
+Eigenpairs block_pairs(const Covariance& covariance, Index count) {
+  const Index b = covariance.block_size();
+  struct Candidate {
+    double value;
+    Index block, column;
+  };
+  std::vector<Candidate> candidates;
+  std::vector<Matrix> vectors;
+  for (Index i = 0; i < covariance.block_count(); ++i) {
+    const Eigenpairs pairs = dense_pairs(covariance.block(i), b);
+    vectors.push_back(pairs.vectors);
+    for (Index j = 0; j < b; ++j) candidates.push_back({pairs.values(j), i, j});
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& x, const Candidate& y) { return x.value > y.value; });
+  Eigenpairs result{Vector(count), Matrix::Zero(covariance.dimension(), count)};
+  for (Index k = 0; k < count; ++k) {
+    const Candidate& chosen = candidates[static_cast<std::size_t>(k)];
+    result.values(k) = chosen.value;
+    result.vectors.col(k).segment(chosen.block * b, b) =
+        vectors[static_cast<std::size_t>(chosen.block)].col(chosen.column);
+  }
+  return result;
+}
+
+Eigenpairs diagonal_pairs(const Vector& variances, Index count) {
+  std::vector<Index> order(static_cast<std::size_t>(variances.size()));
+  std::iota(order.begin(), order.end(), 0);
+  std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](Index a, Index b) {
+    return variances(a) > variances(b) || (variances(a) == variances(b) && a < b);
+  });
+  Eigenpairs result{Vector(count), Matrix::Zero(variances.size(), count)};
+  for (Index k = 0; k < count; ++k) {
+    result.values(k) = variances(order[static_cast<std::size_t>(k)]);
+    result.vectors(order[static_cast<std::size_t>(k)], k) = 1.0;
+  }
+  return result;
+}
+
+}  // namespace
+
+Eigenpairs leading_eigenpairs(const Covariance& covariance, Index count) {
+  const Index n = covariance.dimension();
+  count = std::min(count, n);
+  if (count == 0) return {Vector(0), Matrix(n, 0)};
+  if (covariance.is_diagonal()) return diagonal_pairs(covariance.variances(), count);
+  if (covariance.rank() == 0 && covariance.block_count() > 1) return block_pairs(covariance, count);
+  if (n > kDenseSize && 4 * count < n && covariance.trace() > 0.0) {
+    CovarianceProduct product(covariance);
+    Spectra::SymEigsSolver<CovarianceProduct> solver(product, count, std::min(n, std::max<Index>(2 * count + 6, 12)));
+    solver.init();
+    solver.compute(Spectra::SortRule::LargestAlge, kMaxRestarts, kTolerance);
+    if (solver.info() == Spectra::CompInfo::Successful) {
+      return {solver.eigenvalues().cwiseMax(0.0), solver.eigenvectors()};
+    }
+  }
+  return dense_pairs(covariance.to_dense(), count);
+}
+
+}  // namespace mixcert

@@ -1,0 +1,174 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Pushing points through a dense layer, docs/theory/network.md (N.2): for a point with
+// activations P (inputs x neurons) the outputs W p_d + b, d = 1..D, are jointly Gaussian with
+// covariance  Cov[(i,d),(k,e)] = sum_jl P_dj P_el Cov(W_ij, W_kl) + Cov(b_i, b_k).
+#include "mixcert/network/dense_layer.h"
+
+#include <cmath>
+#include <utility>
+
+#include "mixcert/core/error.h"
+#include "network/layer_validation.h"
+#include "network/overloaded.h"
+
+namespace mixcert {
+namespace {
+
+/// Activations of one point as a matrix with one row per input.
+using PointMap = Eigen::Map<const Matrix>;
+
+/// kron(rows, columns) for the ordering neuron * D + input.
+Matrix kronecker(const Matrix& rows, const Matrix& columns) {
+  const Index d = columns.rows();
+  Matrix result(rows.rows() * d, rows.cols() * d);
+  for (Index i = 0; i < rows.rows(); ++i) {
+    for (Index k = 0; k < rows.cols(); ++k) result.block(i * d, k * d, d, d) = rows(i, k) * columns;
+  }
+  return result;
+}
+
+/// One block P diag(variance row) P' per neuron.
+Matrix mean_field_blocks(const Matrix& variance, const PointMap& p) {
+  const Index d = p.rows();
+  Matrix stacked(variance.rows() * d, d);
+  Matrix weighted(d, p.cols());
+  for (Index i = 0; i < variance.rows(); ++i) {
+    weighted = p.array().rowwise() * variance.row(i).array();
+    stacked.middleRows(i * d, d).noalias() = weighted * p.transpose();
+  }
+  return stacked;
+}
+
+Matrix eigenbasis_covariance(const KroneckerEigenbasisWeights& law, const PointMap& p) {
+  const Matrix rotated = p * law.column_basis;
+  const Index d = p.rows();
+  const Index out = law.row_basis.rows();
+  const Matrix blocks = mean_field_blocks(law.variance, PointMap(rotated.data(), d, rotated.cols()));
+  Matrix result = Matrix::Zero(out * d, out * d);
+  for (Index a = 0; a < law.row_basis.cols(); ++a) {
+    const Vector column = law.row_basis.col(a);
+    result += kronecker(column * column.transpose(), blocks.middleRows(a * d, d));
+  }
+  return result;
+}
+
+/// P Sigma_ik P' for every pair of neurons, Sigma_ik the block of rows i and k.
+Matrix full_covariance(const Matrix& covariance, const Matrix& p, Index out) {
+  const Index d = p.rows();
+  const Index in = p.cols();
+  Matrix result(out * d, out * d);
+  for (Index i = 0; i < out; ++i) {
+    for (Index k = 0; k <= i; ++k) {
+      const Matrix block = p * covariance.block(i * in, k * in, in, in) * p.transpose();
+      result.block(i * d, k * d, d, d) = block;
+      result.block(k * d, i * d, d, d) = block.transpose();
+    }
+  }
+  return result;
+}
+
+Covariance weight_covariance(const WeightCovariance& weights, const PointMap& p, Index out) {
+  const Index d = p.rows();
+  return std::visit(
+      Overloaded{[&](const DeterministicWeights&) {
+                   return Covariance::block_diagonal(Matrix::Zero(out * d, d));
+                 },
+                 [&](const MeanFieldWeights& law) {
+                   return Covariance::block_diagonal(mean_field_blocks(law.variance, p));
+                 },
+                 [&](const KroneckerWeights& law) {
+                   return Covariance::dense(
+                       kronecker(law.row_covariance, p * law.column_covariance * p.transpose()));
+                 },
+                 [&](const KroneckerEigenbasisWeights& law) {
+                   return Covariance::dense(eigenbasis_covariance(law, p));
+                 },
+                 [&](const LowRankWeights& law) {
+                   Matrix factor(out * d, static_cast<Index>(law.factor.size()));
+                   for (Index s = 0; s < factor.cols(); ++s) {
+                     Eigen::Map<Matrix>(factor.col(s).data(), d, out).noalias() =
+                         p * law.factor[static_cast<std::size_t>(s)].transpose();
+                   }
+                   return Covariance::block_diagonal(mean_field_blocks(law.variance, p)).plus_low_rank(factor);
+                 },
+                 [&](const FullWeights& law) {
+                   return Covariance::dense(full_covariance(law.covariance, p, out));
+                 },
+                 [&](const JointWeights& law) {
+                   Matrix augmented(d, p.cols() + 1);
+                   augmented << p, Vector::Ones(d);
+                   return Covariance::dense(full_covariance(law.covariance, augmented, out));
+                 }},
+      weights);
+}
+
+/// Adds Cov(b_i, b_k), the same for all pairs of inputs.
+Covariance plus_bias(const Covariance& covariance, const BiasCovariance& bias, Index d) {
+  return std::visit(
+      Overloaded{[&](const DeterministicBias&) { return covariance; },
+                 [&](const IndependentBias& law) {
+                   const Index out = law.variance.size();
+                   if (covariance.block_size() == d) {
+                     Matrix blocks = covariance.stacked_blocks();
+                     for (Index i = 0; i < out; ++i) blocks.middleRows(i * d, d).array() += law.variance(i);
+                     return Covariance::block_diagonal(std::move(blocks)).plus_low_rank(covariance.factor());
+                   }
+                   const Matrix bias_blocks = kronecker(law.variance.asDiagonal(), Matrix::Ones(d, d));
+                   return Covariance::dense(covariance.to_dense() + bias_blocks);
+                 },
+                 [&](const CorrelatedBias& law) {
+                   return Covariance::dense(covariance.to_dense() + kronecker(law.covariance, Matrix::Ones(d, d)));
+                 }},
+      bias);
+}
+
+}  // namespace
+
+DenseLayer::DenseLayer(std::string name, Matrix weight_mean, Vector bias_mean, WeightCovariance weights,
+                       BiasCovariance bias)
+    : name_(std::move(name)),
+      weight_mean_(std::move(weight_mean)),
+      bias_mean_(std::move(bias_mean)),
+      weights_(std::move(weights)),
+      bias_(std::move(bias)) {
+  validate_law(name_, weight_mean_, bias_mean_, weights_, bias_);
+  row_norms_ = weight_mean_.rowwise().norm();
+  compute_variances();
+}
+
+bool DenseLayer::is_deterministic() const {
+  return std::holds_alternative<DeterministicWeights>(weights_) && std::holds_alternative<DeterministicBias>(bias_);
+}
+
+DenseLayer::Pushed DenseLayer::push(ConstMatrixRef points, Index input_count) const {
+  require(points.rows() == inputs() * input_count, "layer '" + name_ + "': points have the wrong size");
+  const Index d = input_count;
+  Pushed pushed{Matrix(outputs() * d, points.cols()), {}};
+  pushed.covariances.reserve(static_cast<std::size_t>(points.cols()));
+  if (d == 1) {
+    pushed.means.noalias() = weight_mean_ * points;
+    pushed.means.colwise() += bias_mean_;
+  }
+  // One product serves all points in the commonest case: one input, independent weights.
+  const auto* mean_field = std::get_if<MeanFieldWeights>(&weights_);
+  if (d == 1 && mean_field != nullptr && !std::holds_alternative<CorrelatedBias>(bias_)) {
+    Matrix variances = mean_field->variance * points.cwiseAbs2();
+    variances.colwise() += bias_variances_;
+    for (Index p = 0; p < points.cols(); ++p) pushed.covariances.push_back(Covariance::diagonal(variances.col(p)));
+    return pushed;
+  }
+  for (Index p = 0; p < points.cols(); ++p) {
+    const Vector column = points.col(p);
+    const PointMap point(column.data(), d, inputs());
+    if (d > 1) {
+      Eigen::Map<Matrix> mean(pushed.means.col(p).data(), d, outputs());
+      mean.noalias() = point * weight_mean_.transpose();
+      mean.rowwise() += bias_mean_.transpose();
+    }
+    pushed.covariances.push_back(plus_bias(weight_covariance(weights_, point, outputs()), bias_, d));
+  }
+  return pushed;
+}
+
+}  // namespace mixcert

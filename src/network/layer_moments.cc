@@ -1,0 +1,123 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Second moments of a dense layer's weights: what sensitivity metrics, the paper's constants
+// and rounding bounds are made of, docs/theory/metrics.md (M.3).
+#include "mixcert/network/dense_layer.h"
+#include "network/overloaded.h"
+
+namespace mixcert {
+namespace {
+
+/// sum_i g_i Sigma_ii over rows i, Sigma_ii the covariance of row i of W (leading `in` of each
+/// block of size `stride`).
+Matrix row_block_sum(const Matrix& covariance, ConstVectorRef g, Index stride, Index in) {
+  Matrix sum = Matrix::Zero(in, in);
+  for (Index i = 0; i < g.size(); ++i) sum += g(i) * covariance.block(i * stride, i * stride, in, in);
+  return sum;
+}
+
+Matrix eigenbasis_gram(const KroneckerEigenbasisWeights& law, ConstVectorRef g) {
+  // E[X' (R'GR) X] is diagonal, since entries of X are independent.
+  const Vector row_weight = (law.row_basis.cwiseAbs2().array().colwise() * g.array()).colwise().sum();
+  const Vector diagonal = law.variance.transpose() * row_weight;
+  return law.column_basis * diagonal.asDiagonal() * law.column_basis.transpose();
+}
+
+Matrix low_rank_gram(const LowRankWeights& law, ConstVectorRef g) {
+  Matrix sum = Vector(law.variance.transpose() * g).asDiagonal();
+  for (const Matrix& column : law.factor) sum += column.transpose() * g.asDiagonal() * column;
+  return sum;
+}
+
+}  // namespace
+
+Matrix DenseLayer::centred_gram(ConstVectorRef g) const {
+  return std::visit(
+      Overloaded{[&](const DeterministicWeights&) -> Matrix { return Matrix::Zero(inputs(), inputs()); },
+                 [&](const MeanFieldWeights& law) -> Matrix {
+                   return Vector(law.variance.transpose() * g).asDiagonal();
+                 },
+                 [&](const KroneckerWeights& law) -> Matrix {
+                   return law.row_covariance.diagonal().dot(g) * law.column_covariance;
+                 },
+                 [&](const KroneckerEigenbasisWeights& law) -> Matrix { return eigenbasis_gram(law, g); },
+                 [&](const LowRankWeights& law) -> Matrix { return low_rank_gram(law, g); },
+                 [&](const FullWeights& law) -> Matrix {
+                   return row_block_sum(law.covariance, g, inputs(), inputs());
+                 },
+                 [&](const JointWeights& law) -> Matrix {
+                   return row_block_sum(law.covariance, g, inputs() + 1, inputs());
+                 }},
+      weights_);
+}
+
+Matrix DenseLayer::second_moment_gram(ConstVectorRef g) const {
+  Matrix gram = centred_gram(g);
+  gram.noalias() += weight_mean_.transpose() * g.asDiagonal() * weight_mean_;
+  return gram;
+}
+
+void DenseLayer::compute_variances() {
+  row_variances_.resize(outputs());
+  for (Index i = 0; i < outputs(); ++i) row_variances_(i) = row_variance(i);
+  bias_variances_ = std::visit(
+      Overloaded{[&](const DeterministicBias&) -> Vector { return Vector::Zero(outputs()); },
+                 [](const IndependentBias& law) -> Vector { return law.variance; },
+                 [](const CorrelatedBias& law) -> Vector { return law.covariance.diagonal(); }},
+      bias_);
+  if (const auto* joint = std::get_if<JointWeights>(&weights_)) {
+    const Index stride = inputs() + 1;
+    for (Index i = 0; i < outputs(); ++i) bias_variances_(i) = joint->covariance.diagonal()(i * stride + inputs());
+  }
+}
+
+double DenseLayer::row_variance(Index i) const {
+  return std::visit(
+      Overloaded{[](const DeterministicWeights&) { return 0.0; },
+                 [&](const MeanFieldWeights& law) { return law.variance.row(i).sum(); },
+                 [&](const KroneckerWeights& law) {
+                   return law.row_covariance(i, i) * law.column_covariance.trace();
+                 },
+                 [&](const KroneckerEigenbasisWeights& law) {
+                   const Vector columns = law.column_basis.colwise().squaredNorm();
+                   return law.row_basis.row(i).cwiseAbs2().dot(law.variance * columns);
+                 },
+                 [&](const LowRankWeights& law) {
+                   double sum = law.variance.row(i).sum();
+                   for (const Matrix& column : law.factor) sum += column.row(i).squaredNorm();
+                   return sum;
+                 },
+                 [&](const FullWeights& law) {
+                   return law.covariance.diagonal().segment(i * inputs(), inputs()).sum();
+                 },
+                 [&](const JointWeights& law) {
+                   return law.covariance.diagonal().segment(i * (inputs() + 1), inputs()).sum();
+                 }},
+      weights_);
+}
+
+Index DenseLayer::parameter_count() const {
+  const Index means = weight_mean_.size() + bias_mean_.size();
+  const Index weights = std::visit(
+      Overloaded{[](const DeterministicWeights&) -> Index { return 0; },
+                 [](const MeanFieldWeights& law) { return law.variance.size(); },
+                 [](const KroneckerWeights& law) {
+                   return law.row_covariance.size() + law.column_covariance.size();
+                 },
+                 [](const KroneckerEigenbasisWeights& law) {
+                   return law.row_basis.size() + law.column_basis.size() + law.variance.size();
+                 },
+                 [](const LowRankWeights& law) {
+                   return law.variance.size() * static_cast<Index>(1 + law.factor.size());
+                 },
+                 [](const FullWeights& law) { return law.covariance.size(); },
+                 [](const JointWeights& law) { return law.covariance.size(); }},
+      weights_);
+  const Index bias = std::visit(Overloaded{[](const DeterministicBias&) -> Index { return 0; },
+                                           [](const IndependentBias& law) { return law.variance.size(); },
+                                           [](const CorrelatedBias& law) { return law.covariance.size(); }},
+                                bias_);
+  return means + weights + bias;
+}
+
+}  // namespace mixcert

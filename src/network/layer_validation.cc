@@ -1,0 +1,139 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Validation of weight laws; messages name layer, field, entry, expected and got.
+#include "network/layer_validation.h"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <variant>
+
+#include "mixcert/core/error.h"
+#include "mixcert/core/option_table.h"
+#include "network/overloaded.h"
+
+namespace mixcert {
+namespace {
+
+// Negative eigenvalues down to this fraction of the largest are rounding of single precision.
+constexpr double kSemidefiniteTolerance = 1e-6;
+constexpr double kSymmetryTolerance = 1e-5;
+
+class Checker {
+ public:
+  explicit Checker(const std::string& layer) : layer_(layer) {}
+
+  void shape(const Matrix& tensor, Index rows, Index columns, const std::string& field) const {
+    if (tensor.rows() == rows && tensor.cols() == columns) return;
+    fail(field, "expected shape [" + std::to_string(rows) + ", " + std::to_string(columns) + "], got [" +
+                    std::to_string(tensor.rows()) + ", " + std::to_string(tensor.cols()) + "]");
+  }
+
+  void finite(const Matrix& tensor, const std::string& field) const {
+    if (tensor.allFinite()) return;
+    for (Index i = 0; i < tensor.rows(); ++i) {
+      for (Index j = 0; j < tensor.cols(); ++j) {
+        if (!std::isfinite(tensor(i, j))) bad_entry(tensor, i, j, field, "a finite number");
+      }
+    }
+  }
+
+  void variances(const Matrix& tensor, Index rows, Index columns, const std::string& field) const {
+    shape(tensor, rows, columns, field);
+    finite(tensor, field);
+    for (Index i = 0; i < tensor.rows(); ++i) {
+      for (Index j = 0; j < tensor.cols(); ++j) {
+        if (tensor(i, j) < 0.0) bad_entry(tensor, i, j, field, "a variance, at least 0");
+      }
+    }
+  }
+
+  void covariance(Matrix& tensor, Index size, const std::string& field) const {
+    shape(tensor, size, size, field);
+    finite(tensor, field);
+    const double largest = tensor.diagonal().maxCoeff();
+    const double asymmetry = (tensor - tensor.transpose()).cwiseAbs().maxCoeff();
+    if (asymmetry > kSymmetryTolerance * std::max(largest, 0.0)) fail(field, "expected a symmetric matrix");
+    tensor = 0.5 * (tensor + tensor.transpose()).eval();
+    make_semidefinite(tensor, field);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& field, const std::string& what) const {
+    throw InvalidArgument("layer '" + layer_ + "' " + field + ": " + what);
+  }
+  [[noreturn]] void bad_entry(const Matrix& tensor, Index i, Index j, const std::string& field,
+                              const std::string& expected) const {
+    const std::string index = tensor.cols() == 1 ? "[" + std::to_string(i) + "]"
+                                                 : "[" + std::to_string(i) + ", " + std::to_string(j) + "]";
+    fail(field, "entry " + index + ": expected " + expected + ", got " + format_number(tensor(i, j)));
+  }
+
+  void make_semidefinite(Matrix& tensor, const std::string& field) const {
+    const double trace = tensor.trace();
+    if (trace == 0.0 && tensor.isZero(0.0)) return;
+    Matrix shifted = tensor;
+    shifted.diagonal().array() += 1e-15 * trace;
+    if (shifted.llt().info() == Eigen::Success) return;
+    const Eigen::SelfAdjointEigenSolver<Matrix> solver(tensor);
+    const double smallest = solver.eigenvalues()(0);
+    if (smallest < -kSemidefiniteTolerance * solver.eigenvalues().cwiseAbs().maxCoeff()) {
+      fail(field, "expected a positive semidefinite matrix, got smallest eigenvalue " + format_number(smallest));
+    }
+    const Matrix& q = solver.eigenvectors();
+    tensor = q * solver.eigenvalues().cwiseMax(0.0).asDiagonal() * q.transpose();
+    tensor = 0.5 * (tensor + tensor.transpose()).eval();
+  }
+
+  const std::string& layer_;
+};
+
+void check_weights(const Checker& check, Index out, Index in, WeightCovariance& weights) {
+  std::visit(Overloaded{[](DeterministicWeights&) {},
+                        [&](MeanFieldWeights& law) { check.variances(law.variance, out, in, "weight.variance"); },
+                        [&](KroneckerWeights& law) {
+                          check.covariance(law.row_covariance, out, "weight.row_covariance");
+                          check.covariance(law.column_covariance, in, "weight.column_covariance");
+                        },
+                        [&](KroneckerEigenbasisWeights& law) {
+                          check.shape(law.row_basis, out, out, "weight.row_basis");
+                          check.shape(law.column_basis, in, in, "weight.column_basis");
+                          check.finite(law.row_basis, "weight.row_basis");
+                          check.finite(law.column_basis, "weight.column_basis");
+                          check.variances(law.variance, out, in, "weight.variance");
+                        },
+                        [&](LowRankWeights& law) {
+                          check.variances(law.variance, out, in, "weight.variance");
+                          for (const Matrix& column : law.factor) {
+                            check.shape(column, out, in, "weight.factor");
+                            check.finite(column, "weight.factor");
+                          }
+                        },
+                        [&](FullWeights& law) { check.covariance(law.covariance, out * in, "weight.covariance"); },
+                        [&](JointWeights& law) {
+                          check.covariance(law.covariance, out * (in + 1), "covariance");
+                        }},
+             weights);
+}
+
+}  // namespace
+
+void validate_law(const std::string& layer, const Matrix& weight_mean, const Vector& bias_mean,
+                  WeightCovariance& weights, BiasCovariance& bias) {
+  const Checker check(layer);
+  const Index out = weight_mean.rows();
+  const Index in = weight_mean.cols();
+  require(out > 0 && in > 0, "layer '" + layer + "' weight.mean: expected at least one row and column");
+  check.finite(weight_mean, "weight.mean");
+  check.shape(bias_mean, out, 1, "bias.mean");
+  check.finite(bias_mean, "bias.mean");
+  check_weights(check, out, in, weights);
+  std::visit(Overloaded{[](DeterministicBias&) {},
+                        [&](IndependentBias& law) { check.variances(law.variance, out, 1, "bias.variance"); },
+                        [&](CorrelatedBias& law) { check.covariance(law.covariance, out, "bias.covariance"); }},
+             bias);
+  require(!std::holds_alternative<JointWeights>(weights) || std::holds_alternative<DeterministicBias>(bias),
+          "layer '" + layer + "' bias: its law is part of the joint covariance and cannot be given twice");
+}
+
+}  // namespace mixcert

@@ -1,0 +1,157 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Grid signatures: docs/theory/signatures.md, (S.1) to (S.3), and (R.5) for the rounding of
+// their directions.
+#include "mixcert/quantize/signature.h"
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "mixcert/core/error.h"
+#include "mixcert/mixture/eigenpairs.h"
+#include "mixcert/quantize/grid_allocation.h"
+
+namespace mixcert {
+namespace {
+
+/// Axes that carry more than one point, with the eigenvector each follows.
+struct ActiveAxes {
+  std::vector<Index> columns;
+  std::vector<const NormalQuantizer*> quantizers;
+};
+
+ActiveAxes choose_axes(const Vector& eigenvalues, Index point_budget, QuantizerFamily family) {
+  const std::vector<Index> sizes = optimal_grid_sizes(
+      eigenvalues, point_budget, [family](Index n) { return family(n).distortion.nominal; });
+  ActiveAxes axes;
+  for (std::size_t j = 0; j < sizes.size(); ++j) {
+    if (sizes[j] == 1 || eigenvalues(static_cast<Index>(j)) <= 0.0) continue;
+    axes.columns.push_back(static_cast<Index>(j));
+    axes.quantizers.push_back(&family(sizes[j]));
+  }
+  return axes;
+}
+
+/// Directions u_d = C w_d with w_d' C w_e = [d = e], from approximate eigenvectors scaled
+/// back from metric coordinates: Gram-Schmidt in the inner product of C, twice.
+struct Directions {
+  Matrix dual;     // w_d
+  Matrix columns;  // u_d
+};
+
+Directions orthonormalise(const Covariance& covariance, Matrix dual) {
+  Matrix columns(dual.rows(), dual.cols());
+  for (Index d = 0; d < dual.cols(); ++d) {
+    for (int pass = 0; pass < 2; ++pass) {
+      const Vector overlap = columns.leftCols(d).transpose() * dual.col(d);
+      dual.col(d) -= dual.leftCols(d) * overlap;
+    }
+    columns.col(d) = covariance.times(dual.col(d));
+    const double norm = std::sqrt(dual.col(d).dot(columns.col(d)));
+    dual.col(d) /= norm;
+    columns.col(d) /= norm;
+  }
+  return {std::move(dual), std::move(columns)};
+}
+
+/// (R.5): the computed columns differ from exact ones C W (W'CW)^{-1/2} by at most this
+/// times sqrt(tr G C) in the metric's Frobenius norm.
+double direction_error(const Covariance& covariance, const Directions& directions) {
+  const Index axes = directions.columns.cols();
+  const Vector deviations = covariance.variances().cwiseSqrt();
+  const double gamma = rounding_gamma(2 * covariance.dimension() + covariance.rank() + 8);
+  const double spread = (directions.dual.cwiseAbs().transpose() * deviations).sum();
+  const Matrix gram = directions.dual.transpose() * directions.columns;
+  const double residual =
+      (gram - Matrix::Identity(axes, axes)).norm() + 2.0 * gamma * spread * spread;
+  if (residual > 0.5) return INFINITY;
+  return 2.0 * residual + 2.0 * gamma * spread;
+}
+
+}  // namespace
+
+Index GridSignature::point_count() const {
+  Index count = 1;
+  for (const NormalQuantizer* quantizer : quantizers) count *= quantizer->size();
+  return count;
+}
+
+DiscreteLaw GridSignature::points(ConstVectorRef mean) const {
+  DiscreteLaw law{mean.replicate(1, point_count()), Vector::Ones(point_count())};
+  Index repeat = 1;  // columns that share one location of this axis
+  for (Index d = 0; d < axis_count(); ++d) {
+    const NormalQuantizer& quantizer = *quantizers[static_cast<std::size_t>(d)];
+    for (Index p = 0; p < law.weights.size(); ++p) {
+      const Index i = (p / repeat) % quantizer.size();
+      law.points.col(p) += quantizer.locations(i) * directions.col(d);
+      law.weights(p) *= quantizer.probabilities(i);
+    }
+    repeat *= quantizer.size();
+  }
+  return law;
+}
+
+Vector GridSignature::mean_square_errors(ConstVectorRef variances) const {
+  Vector errors = variances;
+  for (Index d = 0; d < axis_count(); ++d) {
+    const double captured = 1.0 - quantizers[static_cast<std::size_t>(d)]->distortion.nominal;
+    errors -= captured * directions.col(d).cwiseAbs2();
+  }
+  return errors.cwiseMax(0.0);
+}
+
+GridSignature grid_signature(const Covariance& covariance, ConstVectorRef metric, Index point_budget,
+                             QuantizerFamily family) {
+  require(metric.size() == covariance.dimension(), "grid_signature: the metric has the wrong size");
+  const Vector scale = metric.cwiseSqrt();
+  const Eigenpairs pairs = leading_eigenpairs(covariance.scaled(scale), max_active_axes(point_budget));
+  const ActiveAxes axes = choose_axes(pairs.values, point_budget, family);
+
+  GridSignature signature;
+  signature.quantizers = axes.quantizers;
+  Matrix dual(covariance.dimension(), static_cast<Index>(axes.columns.size()));
+  for (Index d = 0; d < dual.cols(); ++d) {
+    dual.col(d) = scale.cwiseProduct(pairs.vectors.col(axes.columns[static_cast<std::size_t>(d)]));
+  }
+  if (covariance.is_diagonal()) {
+    // Eigenvectors are coordinate vectors: u = deviation of that coordinate, exact to one rounding.
+    signature.directions = Matrix::Zero(dual.rows(), dual.cols());
+    for (Index d = 0; d < dual.cols(); ++d) {
+      Index coordinate = 0;
+      dual.col(d).cwiseAbs().maxCoeff(&coordinate);
+      signature.coordinates.push_back(coordinate);
+      signature.directions(coordinate, d) = std::sqrt(covariance.stacked_blocks()(coordinate, 0));
+    }
+    signature.direction_error = 2 * kUnitRoundoff;
+    return signature;
+  }
+  const Directions directions = orthonormalise(covariance, std::move(dual));
+  signature.direction_error = direction_error(covariance, directions);
+  signature.directions = directions.columns;
+  return signature;
+}
+
+DiscreteLaw merge_equal_points(const DiscreteLaw& law) {
+  std::unordered_map<std::string, Index> first;
+  std::vector<Index> kept;
+  Vector weights = Vector::Zero(law.weights.size());
+  const auto bytes = static_cast<std::size_t>(law.points.rows()) * sizeof(double);
+  std::string key(bytes, '\0');
+  for (Index p = 0; p < law.weights.size(); ++p) {
+    // Adding zero turns -0 into +0, so that equal points have equal bytes.
+    const Vector point = law.points.col(p).array() + 0.0;
+    std::memcpy(key.data(), point.data(), bytes);
+    const auto [entry, is_new] = first.emplace(key, static_cast<Index>(kept.size()));
+    if (is_new) kept.push_back(p);
+    weights(entry->second) += law.weights(p);
+  }
+  const auto count = static_cast<Index>(kept.size());
+  DiscreteLaw merged{Matrix(law.points.rows(), count), weights.head(count)};
+  for (Index i = 0; i < count; ++i) merged.points.col(i) = law.points.col(kept[static_cast<std::size_t>(i)]);
+  return merged;
+}
+
+}  // namespace mixcert

@@ -1,0 +1,34 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The random part of a dense layer's output given its activations,
+//     (W - E W) a + (b - E b),
+// drawn for many activations at once. Columns of the activations come in groups of
+// `group_size`; a group is one sample and shares one draw of (W, b). Groups of one column
+// are drawn by local reparametrisation where that is cheaper than drawing the weights.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "mixcert/core/rng.h"
+#include "mixcert/network/dense_layer.h"
+
+namespace mixcert {
+
+class LayerNoise {
+ public:
+  LayerNoise() = default;
+  LayerNoise(const LayerNoise&) = delete;
+  LayerNoise& operator=(const LayerNoise&) = delete;
+  virtual ~LayerNoise() = default;
+
+  /// Adds a draw to `outputs` (outputs x columns) for `activations` (inputs x columns).
+  /// Safe to call from several threads at once.
+  virtual void add(const Matrix& activations, Generator& generator, Matrix& outputs) const = 0;
+};
+
+/// Independent terms that sum to the noise of `layer`; none for a deterministic layer.
+/// Whatever has to be factored is factored here.
+std::vector<std::unique_ptr<LayerNoise>> make_layer_noise(const DenseLayer& layer, Index group_size);
+
+}  // namespace mixcert

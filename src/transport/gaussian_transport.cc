@@ -1,0 +1,144 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// W2 between Gaussians with structured covariances: docs/theory/transport.md (T.1) to (T.5).
+#include "mixcert/transport/gaussian_transport.h"
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/SVD>
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "mixcert/core/error.h"
+
+namespace mixcert {
+namespace {
+
+/// Symmetric square root of a positive semidefinite matrix and a bound of the trace norm of
+/// root^2 - matrix, found by forming that difference (T.5).
+struct SquareRoot {
+  Matrix root;
+  double error = 0.0;
+};
+
+SquareRoot square_root(const Matrix& matrix) {
+  const Eigen::SelfAdjointEigenSolver<Matrix> solver(matrix);
+  const Vector roots = solver.eigenvalues().cwiseMax(0.0).cwiseSqrt();
+  SquareRoot result;
+  result.root = solver.eigenvectors() * roots.asDiagonal() * solver.eigenvectors().transpose();
+  const double n = static_cast<double>(matrix.rows());
+  const double residual = (result.root * result.root - matrix).norm();
+  const double rounding = rounding_gamma(2 * matrix.rows() + 4) * result.root.squaredNorm();
+  result.error = std::sqrt(n) * (residual + rounding);
+  return result;
+}
+
+/// The blocks of A and C seen from their common coupling: with S_A S_C = P diag(sigma) R' for
+/// each block, sigma^2 are the eigenvalues of S_A C S_A.
+struct BlockCoupling {
+  Vector sigma;
+  Matrix left;   ///< P' S_A times A's or C's low-rank factor goes here
+  Matrix right;
+  double cost = 0.0;            ///< tr A0 + tr C0 - 2 sum sigma
+  double slack = 0.0;           ///< bound of what rounding can have taken off `cost`
+  double covariance_error = 0;  ///< trace norms of the factorisation errors
+};
+
+/// Diagonal blocks: everything is elementwise and nothing cancels.
+BlockCoupling diagonal_coupling(const Covariance& a, const Covariance& c) {
+  BlockCoupling coupling;
+  const Vector root_a = a.stacked_blocks().col(0).cwiseSqrt();
+  const Vector root_c = c.stacked_blocks().col(0).cwiseSqrt();
+  coupling.sigma = root_a.cwiseProduct(root_c);
+  coupling.left = root_a.asDiagonal() * c.factor();
+  coupling.right = root_c.asDiagonal() * a.factor();
+  coupling.cost = (root_a - root_c).squaredNorm();
+  const double sum = root_a.squaredNorm() + root_c.squaredNorm();
+  coupling.slack = rounding_gamma(8) * sum + rounding_gamma(root_a.size() + 8) * coupling.cost;
+  return coupling;
+}
+
+BlockCoupling dense_coupling(const Covariance& a, const Covariance& c) {
+  const Index b = a.block_size();
+  BlockCoupling coupling;
+  coupling.sigma.resize(a.dimension());
+  coupling.left.resize(a.dimension(), c.rank());
+  coupling.right.resize(a.dimension(), a.rank());
+  for (Index i = 0; i < a.block_count(); ++i) {
+    const SquareRoot root_a = square_root(a.block(i));
+    const SquareRoot root_c = square_root(c.block(i));
+    const Matrix product = root_a.root * root_c.root;
+    const Eigen::BDCSVD<Matrix> svd(product, Eigen::ComputeFullU | Eigen::ComputeFullV);
+    const auto rows = Eigen::seqN(i * b, b);
+    coupling.sigma(rows) = svd.singularValues();
+    coupling.left(rows, Eigen::all) = svd.matrixU().transpose() * (root_a.root * c.factor()(rows, Eigen::all));
+    coupling.right(rows, Eigen::all) = svd.matrixV().transpose() * (root_c.root * a.factor()(rows, Eigen::all));
+    const double traces = a.block(i).trace() + c.block(i).trace();
+    coupling.cost += std::max(0.0, traces - 2.0 * svd.singularValues().sum());
+    // (T.5): P and R enter as they are; what they lack in orthogonality and what P sigma R'
+    // lacks of the product can only have raised the sum of singular values by this much.
+    const Matrix rest = product - svd.matrixU() * svd.singularValues().asDiagonal() * svd.matrixV().transpose();
+    const Matrix identity = Matrix::Identity(b, b);
+    const double loss = (svd.matrixU().transpose() * svd.matrixU() - identity).norm() +
+                        (svd.matrixV().transpose() * svd.matrixV() - identity).norm();
+    const double root_b = std::sqrt(static_cast<double>(b));
+    coupling.slack += 2.0 * root_b * (rest.norm() + loss * product.norm()) +
+                      4.0 * root_b * rounding_gamma(4 * b + 16) * traces;
+    coupling.covariance_error += root_a.error + root_c.error;
+  }
+  return coupling;
+}
+
+/// Cost of the covariances alone in Euclidean coordinates.
+Upper covariance_cost(const Covariance& a, const Covariance& c) {
+  const BlockCoupling coupling = a.block_size() == 1 ? diagonal_coupling(a, c) : dense_coupling(a, c);
+  const double low_rank = a.factor().squaredNorm() + c.factor().squaredNorm();
+  const Vector squared = coupling.sigma.cwiseAbs2();
+  // (T.4): A0 with C, C0 with A, or blocks with blocks and factors with factors.
+  double gain = 0.0;
+  if (c.rank() > 0) gain = trace_sqrt_gain(squared, coupling.left);
+  if (a.rank() > 0) gain = std::max(gain, trace_sqrt_gain(squared, coupling.right));
+  if (a.rank() > 0 && c.rank() > 0) {
+    const Matrix cross = a.factor().transpose() * c.factor();
+    const double rounding = rounding_gamma(a.dimension() + 8 * cross.size() + 64) * low_rank;
+    gain = std::max(gain, cross.jacobiSvd().singularValues().sum() - rounding);
+  }
+  const double nominal = std::max(0.0, coupling.cost + low_rank - 2.0 * gain);
+  const double slack = coupling.slack + rounding_gamma(a.dimension() + 16) * (coupling.cost + 2.0 * low_rank);
+  const Upper cost = Upper::within(nominal, slack);
+  if (coupling.covariance_error == 0.0) return cost;
+  // (T.5): an error of the covariances in trace norm costs at most its root in W2.
+  const double extra = next_up(std::sqrt(2.0 * coupling.covariance_error));
+  const double root = next_up(next_up(std::sqrt(cost.upper)) + extra);
+  return {cost.nominal, next_up(root * root)};
+}
+
+Covariance as_dense(const Covariance& covariance) { return Covariance::dense(covariance.to_dense()); }
+
+}  // namespace
+
+Upper gaussian_transport_cost(const Gaussian& a, const Gaussian& b, ConstVectorRef metric) {
+  require(a.dimension() == b.dimension() && metric.size() == a.dimension(),
+          "gaussian_transport_cost: dimensions differ");
+  const Vector difference = a.mean - b.mean;
+  const double mean_cost = metric.dot(difference.cwiseAbs2());
+  const Vector scale = metric.cwiseSqrt();
+  const Covariance scaled_a = a.covariance.scaled(scale);
+  const Covariance scaled_b = b.covariance.scaled(scale);
+  const bool same = scaled_a.block_size() == scaled_b.block_size();
+  const Upper spread = same ? covariance_cost(scaled_a, scaled_b)
+                            : covariance_cost(as_dense(scaled_a), as_dense(scaled_b));
+  // Scaling rounds each entry by at most three units: relative for diagonals, absorbed here.
+  const double scaling = rounding_gamma(4 * a.dimension()) * (scaled_a.trace() + scaled_b.trace());
+  return Upper::of_sum(mean_cost, a.dimension() + 4) + Upper::within(spread.nominal, spread.inflation() + scaling);
+}
+
+double gelbrich_squared(ConstVectorRef mean_a, ConstMatrixRef covariance_a, ConstVectorRef mean_b,
+                        ConstMatrixRef covariance_b) {
+  const Matrix product = square_root(covariance_a).root * square_root(covariance_b).root;
+  const double fidelity = product.bdcSvd().singularValues().sum();
+  const double bures = covariance_a.trace() + covariance_b.trace() - 2.0 * fidelity;
+  return (mean_a - mean_b).squaredNorm() + std::max(0.0, bures);
+}
+
+}  // namespace mixcert
