@@ -176,13 +176,15 @@ Upper Activation::max_slope(double lower, double upper) const {
   return Upper::within(largest, kSlopeError);
 }
 
-double Activation::value_error(double x) const {
+double Activation::value_error(double magnitude) const {
   switch (function_) {
     case F::Identity:
     case F::Relu:
       return 0.0;
-    default:
-      return 2 * kElementaryFunctionError * (std::abs((*this)(x)) + std::min(1.0, std::abs(x))) + 1e-300;
+    default: {
+      const double largest_value = lipschitz().upper * magnitude + std::abs((*this)(0.0));
+      return 2 * kElementaryFunctionError * (largest_value + 1.0);
+    }
   }
 }
 

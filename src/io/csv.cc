@@ -4,12 +4,12 @@
 #include "mixcert/io/csv.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <string_view>
 
 #include "io/byte_source.h"
 #include "io/file_error.h"
-#include "mixcert/core/option_table.h"
 
 namespace mixcert {
 namespace {
@@ -20,10 +20,21 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// NaN and infinity count as numbers here: they are refused later, not taken for a header.
-std::optional<double> parse_cell(std::string_view cell) {
-  if (cell.size() > 1 && cell[0] == '+' && cell[1] != '-' && cell[1] != '+') cell.remove_prefix(1);
-  return parse_number<double>(cell);
+struct Cell {
+  bool is_number = false;
+  double value = std::nan("");
+};
+
+/// Numbers that no double can hold count as numbers (of value NaN), so that a row of them
+/// is refused rather than taken for a header.
+Cell parse_cell(std::string_view text) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+') text.remove_prefix(1);
+  Cell cell;
+  const char* const end = text.data() + text.size();
+  const auto [last, status] = std::from_chars(text.data(), end, cell.value);
+  cell.is_number = last == end && status != std::errc::invalid_argument;
+  if (status != std::errc()) cell.value = std::nan("");
+  return cell;
 }
 
 /// Calls `use(column, cell)` for each cell of a line, columns from 0.
@@ -84,7 +95,7 @@ class CsvParser {
     bool has_text = false;
     bool has_number = false;
     for_each_cell(line, [&](Index, std::string_view cell) {
-      has_number = has_number || parse_cell(cell).has_value();
+      has_number = has_number || parse_cell(cell).is_number;
       has_text = has_text || !cell.empty();
     });
     return has_text && !has_number;
@@ -92,12 +103,12 @@ class CsvParser {
 
   void parse_row(std::string_view line) {
     const Index columns = for_each_cell(line, [this](Index column, std::string_view cell) {
-      const auto value = parse_cell(cell);
-      if (!value || !std::isfinite(*value)) {
+      const auto [is_number, value] = parse_cell(cell);
+      if (!is_number || !std::isfinite(value)) {
         io::bad_file(file_, "line " + std::to_string(line_) + ", column " + std::to_string(column + 1),
                      "a finite number", cell.empty() ? "an empty cell" : io::in_quotes(cell));
       }
-      array_.values.push_back(*value);
+      array_.values.push_back(value);
     });
     if (columns_ == 0) columns_ = columns;
     if (columns != columns_) {

@@ -125,8 +125,9 @@ NormalQuantizer from_locations(Vector locations) {
     const Upper square = normal_square_about(locations(i), low, high);
     q.probabilities(i) = mass;
     q.distortion = q.distortion + square;
-    // Cauchy-Schwarz in the cell: E|Z - c| <= sqrt(mass E (Z - c)^2).
-    q.mean_distance = q.mean_distance + sqrt(Upper::of_sum(mass, 1024) * square);
+    const double c = locations(i);
+    const double distance = normal_mean_about(c, c, high) - normal_mean_about(c, low, c);
+    q.mean_distance = q.mean_distance + Upper::within(distance, 1e-14 * (1.0 + std::abs(c)) * mass);
   }
   q.probabilities /= q.probabilities.sum();
   q.locations = std::move(locations);

@@ -5,7 +5,11 @@
 // activations of a piece of samples. Work is cut into pieces of about kPieceColumns
 // columns, small enough to stay in the second-level cache, large enough for matrix
 // products to run at full speed (pieces of 250 to 1000 measured alike).
+// simulate.h names Stream and leaves its declaration to whoever includes it.
+// clang-format off
+#include "mixcert/core/rng.h"
 #include "mixcert/simulate/simulate.h"
+// clang-format on
 
 #include <algorithm>
 #include <memory>
@@ -14,7 +18,6 @@
 #include <vector>
 
 #include "mixcert/core/error.h"
-#include "mixcert/core/rng.h"
 #include "simulate/gaussian_sampler.h"
 #include "simulate/layer_noise.h"
 

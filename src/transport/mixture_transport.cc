@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// MW2^2 = min over plans of sum_ij plan_ij W2^2(N_i, N_j), (T.5). Component costs are upper
-// bounds (T.3, T.4), so the distance is one as well; components are few (hundreds), so the
+// MW2^2 = min over plans of sum_ij plan_ij W2^2(N_i, N_j). Component costs are upper
+// bounds (T.1 to T.5), so the distance is one as well; components are few (hundreds), so the
 // dense cost matrix is the small part of the work.
 #include "mixcert/transport/mixture_transport.h"
 

@@ -50,8 +50,8 @@ class Activation {
   /// sup |f'| over [lower, upper] (ends may be infinite): f' is monotone between the zeros of
   /// f'', so ends and zeros suffice (A.2).
   [[nodiscard]] Upper max_slope(double lower, double upper) const;
-  /// |computed f(x) - f(x)| <= value_error(x).
-  [[nodiscard]] double value_error(double x) const;
+  /// |computed f(x) - f(x)| is at most this for all |x| <= magnitude.
+  [[nodiscard]] double value_error(double magnitude) const;
   /// Upper bound of E[(f(m + s x) - f(m + s center))^2; lower < x <= upper] for x ~ N(0,1):
   /// exact for piecewise linear functions, piecewise local slopes for the others (A.3).
   /// Never above lipschitz^2 s^2 E[(x - center)^2; lower < x <= upper].

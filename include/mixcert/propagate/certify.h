@@ -5,28 +5,40 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "mixcert/core/parallel.h"
 #include "mixcert/network/network.h"
 #include "mixcert/propagate/options.h"
 #include "mixcert/propagate/result.h"
+#include "mixcert/transport/discrete_transport.h"
 
 namespace mixcert {
 
 /// Receives results in the order of the inputs. Called from one thread at a time.
 using ResultSink = std::function<void(Result&&)>;
 
+/// What the numerical library takes from outside.
+struct Services {
+  /// Optimal coupling of the components of two mixtures, for certificate `paper`; the target
+  /// mixcert::transport has it as `mixture_transport`.
+  std::function<std::vector<PlanEntry>(const GaussianMixture&, const GaussianMixture&)> mixture_plan;
+  /// Set to stop early.
+  const CancelFlag* cancel = nullptr;
+};
+
 /// Assumptions under which the bounds hold, for the record.
-std::vector<std::string> certificate_assumptions(const Network& network, const Options& options);
+std::vector<std::string> certificate_assumptions(const Options& options);
 
 /// Certifies the network at the columns of `inputs` (all at once when options.joint) and
 /// hands each result to `sink` as soon as it and all before it are done. Memory does not
 /// grow with the number of inputs. Throws InvalidArgument, ResourceError or Interrupted.
 void certify(const Network& network, ConstMatrixRef inputs, const Options& options, const ResultSink& sink,
-             const CancelFlag* cancel = nullptr);
+             const Services& services = {});
 
 /// The same, collected.
-std::vector<Result> certify(const Network& network, ConstMatrixRef inputs, const Options& options);
+std::vector<Result> certify(const Network& network, ConstMatrixRef inputs, const Options& options,
+                            const Services& services = {});
 
 }  // namespace mixcert

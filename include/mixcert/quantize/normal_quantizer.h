@@ -16,7 +16,7 @@ struct NormalQuantizer {
   Vector boundaries;     ///< size + 1 ends of the Voronoi cells, first -inf, last +inf
   Vector probabilities;  ///< P(Z in cell)
   Upper distortion;      ///< E (Z - location)^2 = W2^2, (Q.2)
-  Upper mean_distance;   ///< upper bound of E |Z - location| = W1, (Q.4)
+  Upper mean_distance;   ///< E |Z - location| = W1, (Q.4)
 
   [[nodiscard]] Index size() const { return locations.size(); }
 };

@@ -1,0 +1,51 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The additive certificate (M.2):
+//     W2(p, q) <= sum_k  W_{G_k}(q_k, c_k)  +  W_{G_k}(c_k, signature)  +  rounding,
+// evaluated from a trace for one chain of metrics or, term by term, for the best of several.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mixcert/certify/bound.h"
+#include "mixcert/certify/sensitivity.h"
+#include "mixcert/certify/trace.h"
+#include "mixcert/network/network.h"
+
+namespace mixcert {
+
+/// Which constants and refinements a certificate may use.
+enum class CertificateForm {
+  Metric,    ///< every chain, local Lipschitz refinement
+  Expected,  ///< the scalar chain lambda_max(E W'W), local Lipschitz refinement
+  Paper,     ///< the paper's constants, global Lipschitz constants
+};
+
+/// What one hidden layer adds at the output.
+struct LayerTerms {
+  Upper compression;       ///< W2
+  Upper local;             ///< W2, signature and rounding
+  Upper compression_w1;
+  Upper local_w1;
+  double gain = 0.0;       ///< largest sqrt(G_ii) of the chain of the local term
+  std::string metric;      ///< name of that chain
+};
+
+struct Certificate {
+  CertificateForm form = CertificateForm::Metric;
+  std::vector<LayerTerms> layers;
+  Upper rounding;  ///< of the first layer's push; later pushes are in `layers`
+  Bound w2;
+  Bound w1;
+};
+
+/// Evaluates the certificate of a trace. `network` and `sensitivity` must be those of the trace.
+Certificate evaluate_certificate(const Network& network, const Sensitivity& sensitivity, const Trace& trace,
+                                 CertificateForm form);
+
+/// The terms of one hidden layer (1..K) alone, for planners that choose sizes.
+LayerTerms evaluate_layer(const Network& network, const Sensitivity& sensitivity, const LayerTrace& layer,
+                          Index layer_number, Index input_count, CertificateForm form);
+
+}  // namespace mixcert

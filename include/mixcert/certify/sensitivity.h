@@ -1,0 +1,46 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Sensitivity metrics: how much a mean-square error of each activation can grow on its way
+// to the output. Lemma M.1: if diag(g_k) >= A_k = E[W_k' G_{k+1} W_k] and G_k = l_k^2 diag(g_k),
+// then one layer carries W_{G_k} to W_{G_{k+1}} without growth. A chain of such metrics
+// from G_{K+1} = I back to layer 1 turns local errors into a bound at the output.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mixcert/network/network.h"
+
+namespace mixcert {
+
+/// Metrics g_1..g_K on the activations of the hidden layers.
+struct MetricChain {
+  std::string name;
+  /// activation_weights[k-1] is g_k as computed; every entry is nonnegative.
+  std::vector<Vector> activation_weights;
+  /// inflation[k-1] >= 1: inflation * g_k is proven feasible, with all rounding up to the output.
+  std::vector<double> inflation;
+};
+
+/// Chains of a network, independent of inputs. All are feasible: Cholesky-verified (M.4).
+struct Sensitivity {
+  MetricChain paper;                  ///< scalars (|M| + sqrt(E|W-M|_F^2))^2, the paper's appendix
+  MetricChain expected;               ///< scalars lambda_max(E W'W)
+  std::vector<MetricChain> metrics;   ///< forms of (M.5), one chain each
+  std::vector<Upper> lipschitz;       ///< l_k of hidden layer k at [k-1]
+  /// Index into `metrics` of the chain that grids at layer k are built in, at [k-1].
+  std::vector<std::size_t> reference;
+
+  [[nodiscard]] const MetricChain& reference_chain(Index layer) const {
+    return metrics[reference[static_cast<std::size_t>(layer - 1)]];
+  }
+};
+
+Sensitivity analyse_sensitivity(const Network& network);
+
+/// Smallest tried factor f >= 1 for which f diag(g) - A is proven positive semidefinite, by a
+/// floating-point Cholesky factorisation with the shift of (M.4). A has been computed with at
+/// most `operation_count` roundings per entry.
+double feasibility_factor(ConstVectorRef g, ConstMatrixRef a, Index operation_count);
+
+}  // namespace mixcert

@@ -1,0 +1,35 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The paper's main algorithm: affine, compression, signature, activation, affine, ... from
+// the inputs to a Gaussian mixture over the outputs, recording what the certificate needs.
+#pragma once
+
+#include "mixcert/certify/sensitivity.h"
+#include "mixcert/certify/trace.h"
+#include "mixcert/network/network.h"
+#include "mixcert/propagate/certify.h"
+#include "mixcert/propagate/options.h"
+
+namespace mixcert {
+
+/// Sizes for one hidden layer.
+struct LayerSizes {
+  Index components = 0;  ///< after compression; 0: all
+  Index points = 1;      ///< grid points per component
+};
+
+/// Chooses the sizes of hidden layer `layer` (1..K) when its mixture is known.
+using SizePlanner = std::function<LayerSizes(Index layer, const GaussianMixture& mixture)>;
+
+/// Metric (one weight per neuron) in which layer `layer` is compressed and quantized.
+Vector placement_metric(const Sensitivity& sensitivity, const Options& options, Index layer);
+
+/// Compression and signature of one layer's mixture with given sizes.
+LayerTrace approximate_layer(const GaussianMixture& mixture, const LayerSizes& sizes, ConstVectorRef metric,
+                             const Options& options, const Services& services);
+
+/// Runs the algorithm at the columns of `inputs` jointly.
+Trace propagate(const Network& network, ConstMatrixRef inputs, const Sensitivity& sensitivity,
+                const Options& options, const SizePlanner& planner, const Services& services);
+
+}  // namespace mixcert

@@ -1,0 +1,207 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Evaluation of the additive certificate, docs/theory/metrics.md (M.2). Each term takes the
+// chain of metrics that makes it smallest: the triangle inequality is applied once, and
+// every term is carried to the output by a chain of its own.
+#include "mixcert/certify/certificate.h"
+
+#include <cmath>
+#include <limits>
+
+#include "certify/local_error.h"
+#include "certify/rounding_terms.h"
+#include "mixcert/core/error.h"
+#include "mixcert/transport/gaussian_transport.h"
+
+namespace mixcert {
+namespace {
+
+/// g per coordinate (neuron, input) from g per neuron.
+Vector over_inputs(ConstVectorRef per_neuron, Index input_count) {
+  Vector result(per_neuron.size() * input_count);
+  for (Index i = 0; i < per_neuron.size(); ++i) {
+    result.segment(i * input_count, input_count).setConstant(per_neuron(i));
+  }
+  return result;
+}
+
+std::vector<const MetricChain*> chains_of(const Sensitivity& sensitivity, CertificateForm form) {
+  if (form == CertificateForm::Paper) return {&sensitivity.paper};
+  if (form == CertificateForm::Expected) return {&sensitivity.expected};
+  std::vector<const MetricChain*> chains;
+  for (const MetricChain& chain : sensitivity.metrics) chains.push_back(&chain);
+  return chains;
+}
+
+/// Evaluates the terms of one hidden layer for one chain.
+class LayerEvaluator {
+ public:
+  LayerEvaluator(const Network& network, const Sensitivity& sensitivity, const LayerTrace& layer, Index number,
+                 Index input_count, CertificateForm form)
+      : network_(network),
+        sensitivity_(sensitivity),
+        layer_(layer),
+        number_(number),
+        input_count_(input_count),
+        activation_(network.activation(number)),
+        errors_(local_errors(layer, activation_, form != CertificateForm::Paper)) {}
+
+  struct Term {
+    Upper w2;
+    Upper w1;
+  };
+
+  /// Signature and rounding, on the activations.
+  [[nodiscard]] Term local(const MetricChain& chain) const {
+    const Vector g = weights(chain);
+    const Upper rounding = {0.0, rounding_term(chain, g)};
+    const Upper root_inflation = inflation_root(chain);
+    Upper squared;
+    Upper mean;
+    const Vector nominal = errors_.nominal.transpose() * g;
+    const Vector upper = errors_.upper.transpose() * g;
+    for (Index j = 0; j < layer_.after.size(); ++j) {
+      const Upper weight = Upper::exact(layer_.after.weights()(j));
+      const Upper error = {nominal(j), next_up(upper(j) * (1.0 + rounding_gamma(g.size() + 2)))};
+      squared = squared + weight * error;
+      mean = mean + weight * sqrt(error);
+    }
+    const Upper w1 = g.size() == 1 ? min(mean, one_dimensional_w1(g(0))) : mean;
+    return {sqrt(squared) * root_inflation + rounding, w1 * root_inflation + rounding};
+  }
+
+  /// Compression, on the pre-activations in G = l^2 diag(g).
+  [[nodiscard]] Term compression(const MetricChain& chain) const {
+    if (layer_.plan.empty()) return {};
+    const Vector g = weights(chain);
+    Upper squared;
+    Upper mean;
+    for (const PlanEntry& entry : layer_.plan) {
+      const Upper cost =
+          gaussian_transport_cost(layer_.before.component(entry.source), layer_.after.component(entry.target), g);
+      const Upper mass = Upper::exact(entry.mass);
+      squared = squared + mass * cost;
+      mean = mean + mass * sqrt(cost);
+    }
+    const Upper scale = lipschitz() * inflation_root(chain);
+    return {sqrt(squared) * scale, mean * scale};
+  }
+
+  [[nodiscard]] double gain(const MetricChain& chain) const {
+    const auto k = static_cast<std::size_t>(number_ - 1);
+    return (lipschitz() * sqrt(Upper::exact(chain.activation_weights[k].maxCoeff())) * inflation_root(chain)).upper;
+  }
+
+ private:
+  [[nodiscard]] Upper lipschitz() const { return sensitivity_.lipschitz[static_cast<std::size_t>(number_ - 1)]; }
+  [[nodiscard]] Vector weights(const MetricChain& chain) const {
+    return over_inputs(chain.activation_weights[static_cast<std::size_t>(number_ - 1)], input_count_);
+  }
+  [[nodiscard]] Upper inflation_root(const MetricChain& chain) const {
+    const double factor = chain.inflation[static_cast<std::size_t>(number_ - 1)];
+    return {1.0, next_up(std::sqrt(factor))};
+  }
+
+  /// Rounding of this layer's signature and of the push into the next layer's metric.
+  [[nodiscard]] double rounding_term(const MetricChain& chain, const Vector& g) const {
+    const DenseLayer& next = network_.layer(number_);
+    Vector metric = Vector::Ones(next.outputs());
+    if (number_ < network_.hidden_count()) {
+      const auto k = static_cast<std::size_t>(number_);
+      const double l = sensitivity_.lipschitz[k].upper;
+      metric = l * l * chain.inflation[k] * chain.activation_weights[k];
+    }
+    const double norm = activation_norm_bound(layer_, activation_);
+    return signature_rounding(layer_, activation_, g) * inflation_root(chain).upper * (1.0 + 1e-9) +
+           push_rounding(next, norm, input_count_, metric) * (1.0 + 1e-9);
+  }
+
+  /// (S.5): one coordinate, E|s(z) - s(c)| <= l deviation E|x - location|.
+  [[nodiscard]] Upper one_dimensional_w1(double g) const {
+    Upper mean;
+    for (Index j = 0; j < layer_.after.size(); ++j) {
+      const GridSignature& signature = layer_.signatures[static_cast<std::size_t>(j)];
+      const NormalQuantizer& quantizer =
+          signature.axis_count() == 1 ? *signature.quantizers.front() : optimal_quantizer(1);
+      const double deviation = std::sqrt(layer_.after.component(j).covariance.trace());
+      mean = mean + Upper::of_sum(layer_.after.weights()(j) * deviation, 4) * quantizer.mean_distance;
+    }
+    return mean * lipschitz() * sqrt(Upper::exact(g));
+  }
+
+  const Network& network_;
+  const Sensitivity& sensitivity_;
+  const LayerTrace& layer_;
+  Index number_;
+  Index input_count_;
+  const Activation& activation_;
+  LocalErrors errors_;
+};
+
+}  // namespace
+
+LayerTerms evaluate_layer(const Network& network, const Sensitivity& sensitivity, const LayerTrace& layer,
+                          Index layer_number, Index input_count, CertificateForm form) {
+  require(static_cast<Index>(layer.signatures.size()) == layer.after.size(),
+          "certificate: the trace lacks signatures");
+  const LayerEvaluator evaluator(network, sensitivity, layer, layer_number, input_count, form);
+  const std::vector<const MetricChain*> chains = chains_of(sensitivity, form);
+  const double infinity = std::numeric_limits<double>::infinity();
+  LayerTerms terms;
+  terms.local = terms.local_w1 = {infinity, infinity};
+  const MetricChain* best = chains.front();
+  for (const MetricChain* chain : chains) {
+    const auto local = evaluator.local(*chain);
+    terms.local_w1 = min(terms.local_w1, local.w1);
+    if (local.w2.upper >= terms.local.upper) continue;
+    terms.local = local.w2;
+    best = chain;
+  }
+  terms.metric = best->name;
+  terms.gain = evaluator.gain(*best);
+  // Transport costs are the expensive part: the first (scalar) chain and the best one suffice.
+  auto compression = evaluator.compression(*chains.front());
+  if (best != chains.front()) {
+    const auto other = evaluator.compression(*best);
+    compression = {min(compression.w2, other.w2), min(compression.w1, other.w1)};
+  }
+  terms.compression = compression.w2;
+  terms.compression_w1 = min(compression.w1, compression.w2);
+  terms.local_w1 = min(terms.local_w1, terms.local);
+  return terms;
+}
+
+Certificate evaluate_certificate(const Network& network, const Sensitivity& sensitivity, const Trace& trace,
+                                 CertificateForm form) {
+  require(static_cast<Index>(trace.layers.size()) == network.hidden_count(),
+          "certificate: the trace has the wrong number of layers");
+  Certificate certificate;
+  certificate.form = form;
+  const MetricChain& first = *chains_of(sensitivity, form).front();
+  Vector metric = Vector::Ones(network.layer(0).outputs());
+  if (network.hidden_count() > 0) {
+    const double l = sensitivity.lipschitz[0].upper;
+    metric = l * l * first.inflation[0] * first.activation_weights[0];
+  }
+  // An activation in front of the first layer is evaluated once per input: its rounding counts too.
+  const double input_error = network.activation(0).value_error(trace.input_norm) * std::sqrt(static_cast<double>(
+      network.inputs() * trace.input_count));
+  const double pushed = push_rounding(network.layer(0), trace.input_norm + input_error, trace.input_count, metric);
+  const double shifted = input_error * std::sqrt(metric.dot(network.layer(0).row_norms().cwiseAbs2() +
+                                                            network.layer(0).row_variances()));
+  certificate.rounding = {0.0, (pushed + shifted) * (1.0 + 1e-9)};
+  Upper w2 = certificate.rounding;
+  Upper w1 = certificate.rounding;
+  for (Index k = 1; k <= network.hidden_count(); ++k) {
+    const LayerTrace& layer = trace.layers[static_cast<std::size_t>(k - 1)];
+    certificate.layers.push_back(evaluate_layer(network, sensitivity, layer, k, trace.input_count, form));
+    const LayerTerms& terms = certificate.layers.back();
+    w2 = w2 + terms.compression + terms.local;
+    w1 = w1 + terms.compression_w1 + terms.local_w1;
+  }
+  certificate.w2 = Bound::of(Norm::W2, w2);
+  certificate.w1 = Bound::of(Norm::W1, min(w1, w2));
+  return certificate;
+}
+
+}  // namespace mixcert

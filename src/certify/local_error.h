@@ -1,0 +1,22 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Mean-square errors of the activations of one layer, per coordinate and component, that a
+// signature makes; any metric is then a weighted sum of them.
+#pragma once
+
+#include "mixcert/activation/activation.h"
+#include "mixcert/certify/trace.h"
+
+namespace mixcert {
+
+/// Entry (i, j): bound of E (s(z_i) - s(c_i))^2 in component j.
+struct LocalErrors {
+  Matrix nominal;
+  Matrix upper;
+};
+
+/// `refine`: use local slopes where the covariance is diagonal (A.3); otherwise l^2 times the
+/// mean-square error of the pre-activation.
+LocalErrors local_errors(const LayerTrace& layer, const Activation& activation, bool refine);
+
+}  // namespace mixcert

@@ -1,0 +1,102 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Rounding terms. Coarse on purpose: they are some 1e-7 of a standard deviation, and a bound
+// that is simple to prove is worth more here than a digit.
+#include "certify/rounding_terms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+namespace mixcert {
+namespace {
+
+// Relative error of one axis probability of a quantizer (R.6), and what the remaining
+// factor-of-two style roundings of this file are covered by.
+constexpr double kProbabilityError = 256 * kUnitRoundoff;
+constexpr double kSafety = 1.0 + 1e-9;
+
+/// B_i = |m_i| + sum_d |u_di| max |location_d|: no coordinate of a grid point exceeds it.
+Vector largest_coordinates(const Gaussian& gaussian, const GridSignature& signature) {
+  Vector largest = gaussian.mean.cwiseAbs();
+  for (Index d = 0; d < signature.axis_count(); ++d) {
+    const double reach = signature.quantizers[static_cast<std::size_t>(d)]->locations.cwiseAbs().maxCoeff();
+    largest += reach * signature.directions.col(d).cwiseAbs();
+  }
+  return largest;
+}
+
+/// Squared error of one component's points and directions.
+double component_rounding(const Gaussian& gaussian, const GridSignature& signature, const Activation& activation,
+                          ConstVectorRef weights) {
+  const double l = activation.lipschitz().upper;
+  const double gamma = rounding_gamma(2 * signature.axis_count() + 4);
+  const Vector largest = largest_coordinates(gaussian, signature);
+  const Vector point_error = largest.unaryExpr(
+      [&](double b) { return l * gamma * b + activation.value_error(b * (1.0 + gamma)); });
+  const double points = std::sqrt(weights.dot(point_error.cwiseAbs2()));
+  const double spread = std::sqrt(weights.dot(gaussian.covariance.variances()));
+  const double total = points + 4.0 * signature.direction_error * l * spread;
+  return total * total;
+}
+
+bool has_diagonal_output(const DenseLayer& layer, Index input_count) {
+  const auto& w = layer.weights();
+  const bool independent =
+      std::holds_alternative<DeterministicWeights>(w) || std::holds_alternative<MeanFieldWeights>(w);
+  return input_count == 1 && independent && !std::holds_alternative<CorrelatedBias>(layer.bias());
+}
+
+Index low_rank_columns(const DenseLayer& layer) {
+  const auto* law = std::get_if<LowRankWeights>(&layer.weights());
+  return law == nullptr ? 0 : static_cast<Index>(law->factor.size());
+}
+
+}  // namespace
+
+double signature_rounding(const LayerTrace& layer, const Activation& activation, ConstVectorRef weights) {
+  double squared = 0.0;
+  Index axes = 0;
+  for (Index j = 0; j < layer.after.size(); ++j) {
+    const GridSignature& signature = layer.signatures[static_cast<std::size_t>(j)];
+    squared += layer.after.weights()(j) *
+               component_rounding(layer.after.component(j), signature, activation, weights);
+    axes = std::max(axes, signature.axis_count());
+  }
+  // (R.6): weights off by a relative eta move at most 16 eta of the spread.
+  const Index sums = layer.points + layer.after.size() + layer.before.size() + 16;
+  const double eta = static_cast<double>(axes + 1) * kProbabilityError + rounding_gamma(4 * sums);
+  const double l = activation.lipschitz().upper;
+  const double spread = weights.dot(layer.after.standard_deviation().cwiseAbs2());
+  return (std::sqrt(squared) + 4.0 * l * std::sqrt(eta * spread)) * kSafety;
+}
+
+double activation_norm_bound(const LayerTrace& layer, const Activation& activation) {
+  const double l = activation.lipschitz().upper;
+  const double at_zero = std::abs(activation(0.0));
+  double largest = 0.0;
+  for (Index j = 0; j < layer.after.size(); ++j) {
+    const Vector b = largest_coordinates(layer.after.component(j), layer.signatures[static_cast<std::size_t>(j)]);
+    largest = std::max(largest, (l * b.array() + at_zero).matrix().norm());
+  }
+  return largest * kSafety;
+}
+
+double push_rounding(const DenseLayer& layer, double norm, Index input_count, ConstVectorRef metric) {
+  const double d = static_cast<double>(input_count);
+  const double gamma = rounding_gamma(layer.inputs() + 4);
+  const Vector mean_error = gamma * (norm * layer.row_norms() + std::sqrt(d) * layer.bias_mean().cwiseAbs());
+  const double means = std::sqrt(metric.dot(mean_error.cwiseAbs2()));
+  const double variance =
+      metric.dot(norm * norm * layer.row_variances() + d * layer.bias_variances());
+  if (has_diagonal_output(layer, input_count)) {
+    return (means + rounding_gamma(layer.inputs() + 8) * std::sqrt(variance)) * kSafety;
+  }
+  const double dimension = static_cast<double>(layer.outputs() * input_count);
+  const double trace_norm = std::sqrt(dimension) *
+                            rounding_gamma(2 * layer.inputs() + 2 * layer.outputs() + low_rank_columns(layer) + 32) *
+                            variance;
+  return (means + std::sqrt(trace_norm)) * kSafety;
+}
+
+}  // namespace mixcert

@@ -1,0 +1,24 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// What floating-point arithmetic adds to a layer's error: docs/theory/rounding.md (R.3) to
+// (R.6). All values are bounds of W2-type distances in the given metrics.
+#pragma once
+
+#include "mixcert/activation/activation.h"
+#include "mixcert/certify/trace.h"
+#include "mixcert/network/dense_layer.h"
+
+namespace mixcert {
+
+/// Rounding of locations, directions, activation values and weights of a signature, measured
+/// on the activations in diag(weights) (R.3), (R.5), (R.6).
+double signature_rounding(const LayerTrace& layer, const Activation& activation, ConstVectorRef weights);
+
+/// Bound of the Euclidean norm of the activations of any signature point, all inputs together.
+double activation_norm_bound(const LayerTrace& layer, const Activation& activation);
+
+/// Rounding of the pushed means and covariances in the metric diag(metric) on the layer's
+/// outputs (one weight per neuron), for activations of norm at most `norm` (R.4).
+double push_rounding(const DenseLayer& layer, double norm, Index input_count, ConstVectorRef metric);
+
+}  // namespace mixcert

@@ -1,0 +1,132 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Chains of sensitivity metrics, docs/theory/metrics.md: (M.3) for A, (M.5) for the feasible
+// closed forms, (M.6) for the paper's constants.
+#include "mixcert/certify/sensitivity.h"
+
+#include <cmath>
+#include <functional>
+
+#include "mixcert/mixture/eigenpairs.h"
+
+namespace mixcert {
+namespace {
+
+double largest_eigenvalue(const Matrix& a) { return leading_eigenpairs(Covariance::dense(a), 1).values(0); }
+
+/// diag(A)^{1/2}, with ones in place of zeros (their rows of A are zero).
+Vector diagonal_roots(const Matrix& a) {
+  return a.diagonal().unaryExpr([](double x) { return x > 0.0 ? std::sqrt(x) : 1.0; });
+}
+
+Vector spectral(const Matrix& a) { return Vector::Constant(a.rows(), largest_eigenvalue(a)); }
+
+/// lambda_max(D A D) D^{-2}, D = diag(A)^{-1/2}.
+Vector scaled_spectral(const Matrix& a) {
+  const Vector roots = diagonal_roots(a);
+  const Vector inverse = roots.cwiseInverse();
+  const double top = largest_eigenvalue(inverse.asDiagonal() * a * inverse.asDiagonal());
+  return top * a.diagonal().cwiseMax(0.0);
+}
+
+/// Diagonal dominance of diag(g) - A.
+Vector gershgorin(const Matrix& a) { return a.cwiseAbs().rowwise().sum(); }
+
+/// The same after scaling by diag(A)^{1/2}.
+Vector scaled_gershgorin(const Matrix& a) {
+  const Vector roots = diagonal_roots(a);
+  return (a.cwiseAbs() * roots).cwiseQuotient(roots);
+}
+
+using Form = std::function<Vector(const Matrix&)>;
+
+/// One backward pass with one form at every layer.
+class ChainBuilder {
+ public:
+  ChainBuilder(const Network& network, const std::vector<Upper>& lipschitz)
+      : network_(network), lipschitz_(lipschitz) {}
+
+  [[nodiscard]] MetricChain build(const std::string& name, const Form& form) const {
+    const auto hidden = static_cast<std::size_t>(network_.hidden_count());
+    MetricChain chain{name, std::vector<Vector>(hidden), std::vector<double>(hidden, 1.0)};
+    Vector metric = Vector::Ones(network_.outputs());
+    double inflation = 1.0;
+    for (std::size_t k = hidden; k-- > 0;) {
+      const DenseLayer& layer = network_.layer(static_cast<Index>(k) + 1);
+      const Matrix a = layer.second_moment_gram(metric);
+      const Vector g = form(a);
+      inflation = next_up(inflation * feasibility_factor(g, a, 4 * (layer.outputs() + layer.inputs()) + 32));
+      chain.activation_weights[k] = g;
+      chain.inflation[k] = inflation;
+      const Upper l2 = lipschitz_[k] * lipschitz_[k];
+      metric = l2.nominal * g;
+      // l^2 and the product with g round, in total, by less than this.
+      const double rounded = l2.nominal > 0.0 ? l2.upper / l2.nominal : 1.0;
+      inflation = next_up(inflation * next_up(rounded + 8 * kUnitRoundoff));
+    }
+    return chain;
+  }
+
+ private:
+  const Network& network_;
+  const std::vector<Upper>& lipschitz_;
+};
+
+/// (M.6): (|M| + sqrt(E|W - M|_F^2))^2 times the later layers' constants.
+MetricChain paper_chain(const Network& network, const std::vector<Upper>& lipschitz) {
+  const auto hidden = static_cast<std::size_t>(network.hidden_count());
+  MetricChain chain{"paper", std::vector<Vector>(hidden), std::vector<double>(hidden, 1.0)};
+  Upper product = Upper::exact(1.0);
+  for (std::size_t k = hidden; k-- > 0;) {
+    const DenseLayer& layer = network.layer(static_cast<Index>(k) + 1);
+    const Matrix& mean = layer.weight_mean();
+    const Matrix gram = mean.transpose() * mean;
+    const double top = largest_eigenvalue(gram);
+    const double factor = feasibility_factor(Vector::Constant(gram.rows(), std::max(top, 1e-300)), gram, mean.rows());
+    const Upper norm = sqrt(Upper{top, next_up(std::max(top, 1e-300) * factor)});
+    const Upper noise = sqrt(Upper::of_sum(layer.total_weight_variance(), 8 * mean.size() + 64));
+    product = product * (norm + noise) * (norm + noise);
+    chain.activation_weights[k] = Vector::Constant(layer.inputs(), product.nominal);
+    chain.inflation[k] = product.nominal > 0.0 ? next_up(next_up(product.upper / product.nominal)) : 1.0;
+    product = product * lipschitz[k] * lipschitz[k];
+  }
+  return chain;
+}
+
+/// Where the first weights are deterministic nothing distinguishes the coordinates.
+Vector variance_scale(const DenseLayer& layer) {
+  const Vector scale = layer.row_variances() + layer.bias_variances();
+  return scale.maxCoeff() > 0.0 ? scale : Vector::Ones(scale.size());
+}
+
+/// The chain whose metric of layer k makes sum_i g_i v_i smallest, v the noise that the layer
+/// before puts on the coordinates: a heuristic for placing grids, never part of a bound.
+std::size_t choose_reference(const Network& network, const std::vector<MetricChain>& chains, std::size_t k) {
+  const Vector scale = variance_scale(network.layer(static_cast<Index>(k)));
+  std::size_t best = 0;
+  for (std::size_t c = 1; c < chains.size(); ++c) {
+    if (chains[c].activation_weights[k].dot(scale) < chains[best].activation_weights[k].dot(scale)) best = c;
+  }
+  return best;
+}
+
+}  // namespace
+
+Sensitivity analyse_sensitivity(const Network& network) {
+  Sensitivity result;
+  for (Index k = 1; k <= network.hidden_count(); ++k) {
+    result.lipschitz.push_back(network.activation(k).lipschitz());
+  }
+  const ChainBuilder builder(network, result.lipschitz);
+  result.paper = paper_chain(network, result.lipschitz);
+  result.expected = builder.build("expected", spectral);
+  result.metrics = {result.expected, builder.build("scaled-spectral", scaled_spectral),
+                    builder.build("gershgorin", gershgorin),
+                    builder.build("scaled-gershgorin", scaled_gershgorin)};
+  for (Index k = 0; k < network.hidden_count(); ++k) {
+    result.reference.push_back(choose_reference(network, result.metrics, static_cast<std::size_t>(k)));
+  }
+  return result;
+}
+
+}  // namespace mixcert

@@ -1,0 +1,26 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Refuses work that would exhaust memory, before it allocates anything.
+#pragma once
+
+#include "mixcert/network/dense_layer.h"
+#include "mixcert/propagate/propagate.h"
+
+namespace mixcert {
+
+class MemoryGuard {
+ public:
+  explicit MemoryGuard(double limit_in_gib) : limit_in_gib_(limit_in_gib) {}
+
+  /// Means and covariances of `points` pushed points.
+  void check_push(const DenseLayer& layer, Index points, Index input_count) const;
+  /// Grid points of a mixture with the given sizes.
+  void check_signature(const GaussianMixture& mixture, const LayerSizes& sizes, bool cross) const;
+
+ private:
+  void check(double bytes, const std::string& what) const;
+
+  double limit_in_gib_;
+};
+
+}  // namespace mixcert
