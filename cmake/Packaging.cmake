@@ -7,8 +7,9 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mixcert)
 
 install(TARGETS mixcert_core mixcert_transport mixcert_simulate mixcert_io EXPORT mixcertTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# The report library belongs to the program and needs fmt; it is not installed.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/mixcert DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.h")
+        FILES_MATCHING PATTERN "*.h" PATTERN report EXCLUDE)
 install(EXPORT mixcertTargets NAMESPACE mixcert:: DESTINATION ${package_dir})
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/mixcertConfig.cmake.in

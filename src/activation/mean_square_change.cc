@@ -54,7 +54,8 @@ Upper local_slopes(const Activation& f, const Cell& cell) {
   const double variance = cell.deviation * cell.deviation;
   const double z_center = cell.mean + cell.deviation * cell.center;
   // Rounding of the ends, outward.
-  const double widening = 8 * kUnitRoundoff * (std::abs(cell.mean) + cell.deviation * (std::abs(cell.center) + 2.0));
+  const double widening =
+      8 * kUnitRoundoff * (std::abs(cell.mean) + cell.deviation * (std::abs(cell.center) + 2.0));
   for (std::size_t i = 0; i + 1 < kCuts.size(); ++i) {
     const double low = std::max(cell.lower, cell.center + kCuts[i]);
     const double high = std::min(cell.upper, cell.center + kCuts[i + 1]);

@@ -36,8 +36,8 @@ std::vector<const MetricChain*> chains_of(const Sensitivity& sensitivity, Certif
 /// Evaluates the terms of one hidden layer for one chain.
 class LayerEvaluator {
  public:
-  LayerEvaluator(const Network& network, const Sensitivity& sensitivity, const LayerTrace& layer, Index number,
-                 Index input_count, CertificateForm form)
+  LayerEvaluator(const Network& network, const Sensitivity& sensitivity, const LayerTrace& layer,
+                 Index number, Index input_count, CertificateForm form)
       : network_(network),
         sensitivity_(sensitivity),
         layer_(layer),
@@ -77,8 +77,8 @@ class LayerEvaluator {
     Upper squared;
     Upper mean;
     for (const PlanEntry& entry : layer_.plan) {
-      const Upper cost =
-          gaussian_transport_cost(layer_.before.component(entry.source), layer_.after.component(entry.target), g);
+      const Upper cost = gaussian_transport_cost(layer_.before.component(entry.source),
+                                                 layer_.after.component(entry.target), g);
       const Upper mass = Upper::exact(entry.mass);
       squared = squared + mass * cost;
       mean = mean + mass * sqrt(cost);
@@ -89,11 +89,14 @@ class LayerEvaluator {
 
   [[nodiscard]] double gain(const MetricChain& chain) const {
     const auto k = static_cast<std::size_t>(number_ - 1);
-    return (lipschitz() * sqrt(Upper::exact(chain.activation_weights[k].maxCoeff())) * inflation_root(chain)).upper;
+    return (lipschitz() * sqrt(Upper::exact(chain.activation_weights[k].maxCoeff())) * inflation_root(chain))
+        .upper;
   }
 
  private:
-  [[nodiscard]] Upper lipschitz() const { return sensitivity_.lipschitz[static_cast<std::size_t>(number_ - 1)]; }
+  [[nodiscard]] Upper lipschitz() const {
+    return sensitivity_.lipschitz[static_cast<std::size_t>(number_ - 1)];
+  }
   [[nodiscard]] Vector weights(const MetricChain& chain) const {
     return over_inputs(chain.activation_weights[static_cast<std::size_t>(number_ - 1)], input_count_);
   }
@@ -184,11 +187,13 @@ Certificate evaluate_certificate(const Network& network, const Sensitivity& sens
     metric = l * l * first.inflation[0] * first.activation_weights[0];
   }
   // An activation in front of the first layer is evaluated once per input: its rounding counts too.
-  const double input_error = network.activation(0).value_error(trace.input_norm) * std::sqrt(static_cast<double>(
-      network.inputs() * trace.input_count));
-  const double pushed = push_rounding(network.layer(0), trace.input_norm + input_error, trace.input_count, metric);
-  const double shifted = input_error * std::sqrt(metric.dot(network.layer(0).row_norms().cwiseAbs2() +
-                                                            network.layer(0).row_variances()));
+  const double input_error = network.activation(0).value_error(trace.input_norm) *
+                             std::sqrt(static_cast<double>(network.inputs() * trace.input_count));
+  const double pushed =
+      push_rounding(network.layer(0), trace.input_norm + input_error, trace.input_count, metric);
+  const double shifted =
+      input_error *
+      std::sqrt(metric.dot(network.layer(0).row_norms().cwiseAbs2() + network.layer(0).row_variances()));
   certificate.rounding = {0.0, (pushed + shifted) * (1.0 + 1e-9)};
   Upper w2 = certificate.rounding;
   Upper w1 = certificate.rounding;

@@ -27,7 +27,8 @@ std::vector<Index> positive_rows(ConstVectorRef g, ConstMatrixRef a) {
 bool is_feasible(double factor, const Matrix& scaled, Index operation_count) {
   const Index n = scaled.rows();
   const double trace = factor * static_cast<double>(n);
-  const double shift = 2.0 * (rounding_gamma(n + 2) * trace + rounding_gamma(operation_count + 8) * scaled.trace());
+  const double shift =
+      2.0 * (rounding_gamma(n + 2) * trace + rounding_gamma(operation_count + 8) * scaled.trace());
   Matrix h = -scaled;
   h.diagonal().array() += factor - shift;
   return h.llt().info() == Eigen::Success;

@@ -27,8 +27,8 @@ Upper coordinate_error(const Activation& activation, double mean, double deviati
                        const NormalQuantizer& quantizer) {
   Upper sum;
   for (Index c = 0; c < quantizer.size(); ++c) {
-    sum = sum + activation.mean_square_change(mean, deviation, quantizer.locations(c), quantizer.boundaries(c),
-                                              quantizer.boundaries(c + 1));
+    sum = sum + activation.mean_square_change(mean, deviation, quantizer.locations(c),
+                                              quantizer.boundaries(c), quantizer.boundaries(c + 1));
   }
   return sum;
 }
@@ -44,8 +44,8 @@ void refine_diagonal(const Gaussian& gaussian, const GridSignature& signature, c
   }
   for (Index i = 0; i < gaussian.dimension(); ++i) {
     if (!(deviations(i) > 0.0)) continue;
-    const Upper local =
-        coordinate_error(activation, gaussian.mean(i), deviations(i), *quantizer[static_cast<std::size_t>(i)]);
+    const Upper local = coordinate_error(activation, gaussian.mean(i), deviations(i),
+                                         *quantizer[static_cast<std::size_t>(i)]);
     if (local.upper < errors.upper(i, j)) {
       errors.nominal(i, j) = local.nominal;
       errors.upper(i, j) = local.upper;
@@ -62,7 +62,8 @@ LocalErrors local_errors(const LayerTrace& layer, const Activation& activation, 
     const Gaussian& gaussian = layer.after.component(j);
     const GridSignature& signature = layer.signatures[static_cast<std::size_t>(j)];
     lipschitz_errors(signature, gaussian.covariance.variances(), activation.lipschitz(), j, errors);
-    if (refine && gaussian.covariance.is_diagonal()) refine_diagonal(gaussian, signature, activation, j, errors);
+    if (refine && gaussian.covariance.is_diagonal())
+      refine_diagonal(gaussian, signature, activation, j, errors);
   }
   return errors;
 }

@@ -27,13 +27,13 @@ Vector largest_coordinates(const Gaussian& gaussian, const GridSignature& signat
 }
 
 /// Squared error of one component's points and directions.
-double component_rounding(const Gaussian& gaussian, const GridSignature& signature, const Activation& activation,
-                          ConstVectorRef weights) {
+double component_rounding(const Gaussian& gaussian, const GridSignature& signature,
+                          const Activation& activation, ConstVectorRef weights) {
   const double l = activation.lipschitz().upper;
   const double gamma = rounding_gamma(2 * signature.axis_count() + 4);
   const Vector largest = largest_coordinates(gaussian, signature);
-  const Vector point_error = largest.unaryExpr(
-      [&](double b) { return l * gamma * b + activation.value_error(b * (1.0 + gamma)); });
+  const Vector point_error =
+      largest.unaryExpr([&](double b) { return l * gamma * b + activation.value_error(b * (1.0 + gamma)); });
   const double points = std::sqrt(weights.dot(point_error.cwiseAbs2()));
   const double spread = std::sqrt(weights.dot(gaussian.covariance.variances()));
   const double total = points + 4.0 * signature.direction_error * l * spread;
@@ -76,7 +76,8 @@ double activation_norm_bound(const LayerTrace& layer, const Activation& activati
   const double at_zero = std::abs(activation(0.0));
   double largest = 0.0;
   for (Index j = 0; j < layer.after.size(); ++j) {
-    const Vector b = largest_coordinates(layer.after.component(j), layer.signatures[static_cast<std::size_t>(j)]);
+    const Vector b =
+        largest_coordinates(layer.after.component(j), layer.signatures[static_cast<std::size_t>(j)]);
     largest = std::max(largest, (l * b.array() + at_zero).matrix().norm());
   }
   return largest * kSafety;
@@ -87,15 +88,14 @@ double push_rounding(const DenseLayer& layer, double norm, Index input_count, Co
   const double gamma = rounding_gamma(layer.inputs() + 4);
   const Vector mean_error = gamma * (norm * layer.row_norms() + std::sqrt(d) * layer.bias_mean().cwiseAbs());
   const double means = std::sqrt(metric.dot(mean_error.cwiseAbs2()));
-  const double variance =
-      metric.dot(norm * norm * layer.row_variances() + d * layer.bias_variances());
+  const double variance = metric.dot(norm * norm * layer.row_variances() + d * layer.bias_variances());
   if (has_diagonal_output(layer, input_count)) {
     return (means + rounding_gamma(layer.inputs() + 8) * std::sqrt(variance)) * kSafety;
   }
   const double dimension = static_cast<double>(layer.outputs() * input_count);
-  const double trace_norm = std::sqrt(dimension) *
-                            rounding_gamma(2 * layer.inputs() + 2 * layer.outputs() + low_rank_columns(layer) + 32) *
-                            variance;
+  const double trace_norm =
+      std::sqrt(dimension) *
+      rounding_gamma(2 * layer.inputs() + 2 * layer.outputs() + low_rank_columns(layer) + 32) * variance;
   return (means + std::sqrt(trace_norm)) * kSafety;
 }
 

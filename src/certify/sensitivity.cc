@@ -82,7 +82,8 @@ MetricChain paper_chain(const Network& network, const std::vector<Upper>& lipsch
     const Matrix& mean = layer.weight_mean();
     const Matrix gram = mean.transpose() * mean;
     const double top = largest_eigenvalue(gram);
-    const double factor = feasibility_factor(Vector::Constant(gram.rows(), std::max(top, 1e-300)), gram, mean.rows());
+    const double factor =
+        feasibility_factor(Vector::Constant(gram.rows(), std::max(top, 1e-300)), gram, mean.rows());
     const Upper norm = sqrt(Upper{top, next_up(std::max(top, 1e-300) * factor)});
     const Upper noise = sqrt(Upper::of_sum(layer.total_weight_variance(), 8 * mean.size() + 64));
     product = product * (norm + noise) * (norm + noise);

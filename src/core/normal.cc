@@ -115,17 +115,16 @@ double normal_mass(double lower, double upper) {
 Upper normal_square_about(double center, double lower, double upper) {
   if (!(lower < upper)) return Upper::exact(0.0);
   if (is_narrow(lower, upper)) {
-    const double value = integrate_narrow(lower, upper, [center](double z) {
-      return (z - center) * (z - center);
-    });
+    const double value =
+        integrate_narrow(lower, upper, [center](double z) { return (z - center) * (z - center); });
     return {value, next_up(value * (1.0 + kNarrowError))};
   }
   const double mass = (1.0 + center * center) * normal_mass(lower, upper);
   const double low = times_density(lower - 2.0 * center, lower);
   const double high = times_density(upper - 2.0 * center, upper);
-  const double error =
-      4 * kElementaryFunctionError * (1.0 + largest_finite_square(lower, upper)) *
-          (mass + std::abs(low) + std::abs(high)) + kUnderflow;
+  const double error = 4 * kElementaryFunctionError * (1.0 + largest_finite_square(lower, upper)) *
+                           (mass + std::abs(low) + std::abs(high)) +
+                       kUnderflow;
   return Upper::within(std::max(0.0, mass + low - high), error);
 }
 

@@ -85,7 +85,7 @@ class LayerReader {
     std::string set;
     for (const std::string_view name : kTensorNames) {
       if (name == ".weight.mean" || name.starts_with(".bias")) continue;
-      if (has(name)) set += " " + std::string(name.substr(1));
+      if (has(name)) set.append(1, ' ').append(name.substr(1));
     }
     return set;
   }

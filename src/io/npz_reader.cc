@@ -109,8 +109,8 @@ class NpzReader::Archive {
  private:
   void list_entries() {
     const zip_int64_t count = zip_get_num_entries(archive_, 0);
-    if (count < 0 || count > kMaxEntries) {
-      io::bad_file(label_, "zip archive", "at most " + std::to_string(kMaxEntries) + " entries",
+    if (count < 1 || count > kMaxEntries) {
+      io::bad_file(label_, "zip archive", "1 to " + std::to_string(kMaxEntries) + " entries",
                    std::to_string(count));
     }
     for (zip_int64_t i = 0; i < count; ++i) add_entry(static_cast<zip_uint64_t>(i));

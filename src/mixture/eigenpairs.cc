@@ -5,8 +5,9 @@
 // solver, which is also the answer when Lanczos does not converge.
 #include "mixcert/mixture/eigenpairs.h"
 
-#include <Eigen/Eigenvalues>
 #include <Spectra/SymEigsSolver.h>
+
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -94,6 +95,13 @@ Eigenpairs diagonal_pairs(const Vector& variances, Index count) {
   return result;
 }
 
+/// Lanczos breaks down on matrices of very low rank and can then return nonsense with a
+/// successful status (seen on a rank-one Gram matrix), so residuals are looked at.
+bool is_accurate(const Covariance& covariance, const Eigenpairs& pairs) {
+  const Matrix residual = covariance.times(pairs.vectors) - pairs.vectors * pairs.values.asDiagonal();
+  return pairs.vectors.allFinite() && residual.norm() <= 1e-9 * covariance.trace();
+}
+
 }  // namespace
 
 Eigenpairs leading_eigenpairs(const Covariance& covariance, Index count) {
@@ -104,11 +112,13 @@ Eigenpairs leading_eigenpairs(const Covariance& covariance, Index count) {
   if (covariance.rank() == 0 && covariance.block_count() > 1) return block_pairs(covariance, count);
   if (n > kDenseSize && 4 * count < n && covariance.trace() > 0.0) {
     CovarianceProduct product(covariance);
-    Spectra::SymEigsSolver<CovarianceProduct> solver(product, count, std::min(n, std::max<Index>(2 * count + 6, 12)));
+    Spectra::SymEigsSolver<CovarianceProduct> solver(product, count,
+                                                     std::min(n, std::max<Index>(2 * count + 6, 12)));
     solver.init();
     solver.compute(Spectra::SortRule::LargestAlge, kMaxRestarts, kTolerance);
     if (solver.info() == Spectra::CompInfo::Successful) {
-      return {solver.eigenvalues().cwiseMax(0.0), solver.eigenvectors()};
+      Eigenpairs pairs{solver.eigenvalues().cwiseMax(0.0), solver.eigenvectors()};
+      if (is_accurate(covariance, pairs)) return pairs;
     }
   }
   return dense_pairs(covariance.to_dense(), count);

@@ -27,7 +27,8 @@ double log_sum_exp(const Vector& x) {
 /// log N(x; mean, S) from a Cholesky factorisation of a positive definite S.
 double gaussian_log_density(const Vector& deviation, const Matrix& covariance) {
   const Eigen::LLT<Matrix> factor(covariance);
-  require(factor.info() == Eigen::Success, "log density: a component's covariance is singular, so the law has none");
+  require(factor.info() == Eigen::Success,
+          "log density: a component's covariance is singular, so the law has none");
   const Vector whitened = factor.matrixL().solve(deviation);
   const double log_determinant = 2.0 * factor.matrixLLT().diagonal().array().log().sum();
   const double n = static_cast<double>(deviation.size());
@@ -43,9 +44,10 @@ Vector select(ConstVectorRef from, const std::vector<Index>& indices) {
 void check_indices(const std::vector<Index>& indices, Index dimension) {
   std::vector<bool> seen(static_cast<std::size_t>(dimension), false);
   for (const Index i : indices) {
-    require(i >= 0 && i < dimension, "mixture: coordinate " + std::to_string(i) + " is outside 0.." +
-                                         std::to_string(dimension - 1));
-    require(!seen[static_cast<std::size_t>(i)], "mixture: coordinate " + std::to_string(i) + " is given twice");
+    require(i >= 0 && i < dimension,
+            "mixture: coordinate " + std::to_string(i) + " is outside 0.." + std::to_string(dimension - 1));
+    require(!seen[static_cast<std::size_t>(i)],
+            "mixture: coordinate " + std::to_string(i) + " is given twice");
     seen[static_cast<std::size_t>(i)] = true;
   }
 }
@@ -143,7 +145,8 @@ GaussianMixture GaussianMixture::permuted(const std::vector<Index>& order) const
 
 GaussianMixture GaussianMixture::conditional(const std::vector<Index>& indices, ConstVectorRef values) const {
   check_indices(indices, dimension());
-  require(values.size() == static_cast<Index>(indices.size()), "mixture conditional: one value per coordinate");
+  require(values.size() == static_cast<Index>(indices.size()),
+          "mixture conditional: one value per coordinate");
   const std::vector<Index> rest = complement(indices, dimension());
   Vector log_weights(size());
   std::vector<Gaussian> parts;

@@ -71,35 +71,32 @@ Matrix full_covariance(const Matrix& covariance, const Matrix& p, Index out) {
 Covariance weight_covariance(const WeightCovariance& weights, const PointMap& p, Index out) {
   const Index d = p.rows();
   return std::visit(
-      Overloaded{[&](const DeterministicWeights&) {
-                   return Covariance::block_diagonal(Matrix::Zero(out * d, d));
-                 },
-                 [&](const MeanFieldWeights& law) {
-                   return Covariance::block_diagonal(mean_field_blocks(law.variance, p));
-                 },
-                 [&](const KroneckerWeights& law) {
-                   return Covariance::dense(
-                       kronecker(law.row_covariance, p * law.column_covariance * p.transpose()));
-                 },
-                 [&](const KroneckerEigenbasisWeights& law) {
-                   return Covariance::dense(eigenbasis_covariance(law, p));
-                 },
-                 [&](const LowRankWeights& law) {
-                   Matrix factor(out * d, static_cast<Index>(law.factor.size()));
-                   for (Index s = 0; s < factor.cols(); ++s) {
-                     Eigen::Map<Matrix>(factor.col(s).data(), d, out).noalias() =
-                         p * law.factor[static_cast<std::size_t>(s)].transpose();
-                   }
-                   return Covariance::block_diagonal(mean_field_blocks(law.variance, p)).plus_low_rank(factor);
-                 },
-                 [&](const FullWeights& law) {
-                   return Covariance::dense(full_covariance(law.covariance, p, out));
-                 },
-                 [&](const JointWeights& law) {
-                   Matrix augmented(d, p.cols() + 1);
-                   augmented << p, Vector::Ones(d);
-                   return Covariance::dense(full_covariance(law.covariance, augmented, out));
-                 }},
+      Overloaded{
+          [&](const DeterministicWeights&) { return Covariance::block_diagonal(Matrix::Zero(out * d, d)); },
+          [&](const MeanFieldWeights& law) {
+            return Covariance::block_diagonal(mean_field_blocks(law.variance, p));
+          },
+          [&](const KroneckerWeights& law) {
+            return Covariance::dense(
+                kronecker(law.row_covariance, p * law.column_covariance * p.transpose()));
+          },
+          [&](const KroneckerEigenbasisWeights& law) {
+            return Covariance::dense(eigenbasis_covariance(law, p));
+          },
+          [&](const LowRankWeights& law) {
+            Matrix factor(out * d, static_cast<Index>(law.factor.size()));
+            for (Index s = 0; s < factor.cols(); ++s) {
+              Eigen::Map<Matrix>(factor.col(s).data(), d, out).noalias() =
+                  p * law.factor[static_cast<std::size_t>(s)].transpose();
+            }
+            return Covariance::block_diagonal(mean_field_blocks(law.variance, p)).plus_low_rank(factor);
+          },
+          [&](const FullWeights& law) { return Covariance::dense(full_covariance(law.covariance, p, out)); },
+          [&](const JointWeights& law) {
+            Matrix augmented(d, p.cols() + 1);
+            augmented << p, Vector::Ones(d);
+            return Covariance::dense(full_covariance(law.covariance, augmented, out));
+          }},
       weights);
 }
 
@@ -118,7 +115,8 @@ Covariance plus_bias(const Covariance& covariance, const BiasCovariance& bias, I
                    return Covariance::dense(covariance.to_dense() + bias_blocks);
                  },
                  [&](const CorrelatedBias& law) {
-                   return Covariance::dense(covariance.to_dense() + kronecker(law.covariance, Matrix::Ones(d, d)));
+                   return Covariance::dense(covariance.to_dense() +
+                                            kronecker(law.covariance, Matrix::Ones(d, d)));
                  }},
       bias);
 }
@@ -138,7 +136,8 @@ DenseLayer::DenseLayer(std::string name, Matrix weight_mean, Vector bias_mean, W
 }
 
 bool DenseLayer::is_deterministic() const {
-  return std::holds_alternative<DeterministicWeights>(weights_) && std::holds_alternative<DeterministicBias>(bias_);
+  return std::holds_alternative<DeterministicWeights>(weights_) &&
+         std::holds_alternative<DeterministicBias>(bias_);
 }
 
 DenseLayer::Pushed DenseLayer::push(ConstMatrixRef points, Index input_count) const {
@@ -155,7 +154,8 @@ DenseLayer::Pushed DenseLayer::push(ConstMatrixRef points, Index input_count) co
   if (d == 1 && mean_field != nullptr && !std::holds_alternative<CorrelatedBias>(bias_)) {
     Matrix variances = mean_field->variance * points.cwiseAbs2();
     variances.colwise() += bias_variances_;
-    for (Index p = 0; p < points.cols(); ++p) pushed.covariances.push_back(Covariance::diagonal(variances.col(p)));
+    for (Index p = 0; p < points.cols(); ++p)
+      pushed.covariances.push_back(Covariance::diagonal(variances.col(p)));
     return pushed;
   }
   for (Index p = 0; p < points.cols(); ++p) {

@@ -60,59 +60,59 @@ Matrix DenseLayer::second_moment_gram(ConstVectorRef g) const {
 void DenseLayer::compute_variances() {
   row_variances_.resize(outputs());
   for (Index i = 0; i < outputs(); ++i) row_variances_(i) = row_variance(i);
-  bias_variances_ = std::visit(
-      Overloaded{[&](const DeterministicBias&) -> Vector { return Vector::Zero(outputs()); },
-                 [](const IndependentBias& law) -> Vector { return law.variance; },
-                 [](const CorrelatedBias& law) -> Vector { return law.covariance.diagonal(); }},
-      bias_);
+  bias_variances_ =
+      std::visit(Overloaded{[&](const DeterministicBias&) -> Vector { return Vector::Zero(outputs()); },
+                            [](const IndependentBias& law) -> Vector { return law.variance; },
+                            [](const CorrelatedBias& law) -> Vector { return law.covariance.diagonal(); }},
+                 bias_);
   if (const auto* joint = std::get_if<JointWeights>(&weights_)) {
     const Index stride = inputs() + 1;
-    for (Index i = 0; i < outputs(); ++i) bias_variances_(i) = joint->covariance.diagonal()(i * stride + inputs());
+    for (Index i = 0; i < outputs(); ++i)
+      bias_variances_(i) = joint->covariance.diagonal()(i * stride + inputs());
   }
 }
 
 double DenseLayer::row_variance(Index i) const {
-  return std::visit(
-      Overloaded{[](const DeterministicWeights&) { return 0.0; },
-                 [&](const MeanFieldWeights& law) { return law.variance.row(i).sum(); },
-                 [&](const KroneckerWeights& law) {
-                   return law.row_covariance(i, i) * law.column_covariance.trace();
-                 },
-                 [&](const KroneckerEigenbasisWeights& law) {
-                   const Vector columns = law.column_basis.colwise().squaredNorm();
-                   return law.row_basis.row(i).cwiseAbs2().dot(law.variance * columns);
-                 },
-                 [&](const LowRankWeights& law) {
-                   double sum = law.variance.row(i).sum();
-                   for (const Matrix& column : law.factor) sum += column.row(i).squaredNorm();
-                   return sum;
-                 },
-                 [&](const FullWeights& law) {
-                   return law.covariance.diagonal().segment(i * inputs(), inputs()).sum();
-                 },
-                 [&](const JointWeights& law) {
-                   return law.covariance.diagonal().segment(i * (inputs() + 1), inputs()).sum();
-                 }},
-      weights_);
+  return std::visit(Overloaded{[](const DeterministicWeights&) { return 0.0; },
+                               [&](const MeanFieldWeights& law) { return law.variance.row(i).sum(); },
+                               [&](const KroneckerWeights& law) {
+                                 return law.row_covariance(i, i) * law.column_covariance.trace();
+                               },
+                               [&](const KroneckerEigenbasisWeights& law) {
+                                 const Vector columns = law.column_basis.colwise().squaredNorm();
+                                 return law.row_basis.row(i).cwiseAbs2().dot(law.variance * columns);
+                               },
+                               [&](const LowRankWeights& law) {
+                                 double sum = law.variance.row(i).sum();
+                                 for (const Matrix& column : law.factor) sum += column.row(i).squaredNorm();
+                                 return sum;
+                               },
+                               [&](const FullWeights& law) {
+                                 return law.covariance.diagonal().segment(i * inputs(), inputs()).sum();
+                               },
+                               [&](const JointWeights& law) {
+                                 return law.covariance.diagonal().segment(i * (inputs() + 1), inputs()).sum();
+                               }},
+                    weights_);
 }
 
 Index DenseLayer::parameter_count() const {
   const Index means = weight_mean_.size() + bias_mean_.size();
-  const Index weights = std::visit(
-      Overloaded{[](const DeterministicWeights&) -> Index { return 0; },
-                 [](const MeanFieldWeights& law) { return law.variance.size(); },
-                 [](const KroneckerWeights& law) {
-                   return law.row_covariance.size() + law.column_covariance.size();
-                 },
-                 [](const KroneckerEigenbasisWeights& law) {
-                   return law.row_basis.size() + law.column_basis.size() + law.variance.size();
-                 },
-                 [](const LowRankWeights& law) {
-                   return law.variance.size() * static_cast<Index>(1 + law.factor.size());
-                 },
-                 [](const FullWeights& law) { return law.covariance.size(); },
-                 [](const JointWeights& law) { return law.covariance.size(); }},
-      weights_);
+  const Index weights =
+      std::visit(Overloaded{[](const DeterministicWeights&) -> Index { return 0; },
+                            [](const MeanFieldWeights& law) { return law.variance.size(); },
+                            [](const KroneckerWeights& law) {
+                              return law.row_covariance.size() + law.column_covariance.size();
+                            },
+                            [](const KroneckerEigenbasisWeights& law) {
+                              return law.row_basis.size() + law.column_basis.size() + law.variance.size();
+                            },
+                            [](const LowRankWeights& law) {
+                              return law.variance.size() * static_cast<Index>(1 + law.factor.size());
+                            },
+                            [](const FullWeights& law) { return law.covariance.size(); },
+                            [](const JointWeights& law) { return law.covariance.size(); }},
+                 weights_);
   const Index bias = std::visit(Overloaded{[](const DeterministicBias&) -> Index { return 0; },
                                            [](const IndependentBias& law) { return law.variance.size(); },
                                            [](const CorrelatedBias& law) { return law.covariance.size(); }},

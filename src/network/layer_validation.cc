@@ -78,7 +78,8 @@ class Checker {
     const Eigen::SelfAdjointEigenSolver<Matrix> solver(tensor);
     const double smallest = solver.eigenvalues()(0);
     if (smallest < -kSemidefiniteTolerance * solver.eigenvalues().cwiseAbs().maxCoeff()) {
-      fail(field, "expected a positive semidefinite matrix, got smallest eigenvalue " + format_number(smallest));
+      fail(field,
+           "expected a positive semidefinite matrix, got smallest eigenvalue " + format_number(smallest));
     }
     const Matrix& q = solver.eigenvectors();
     tensor = q * solver.eigenvalues().cwiseMax(0.0).asDiagonal() * q.transpose();
@@ -89,31 +90,30 @@ class Checker {
 };
 
 void check_weights(const Checker& check, Index out, Index in, WeightCovariance& weights) {
-  std::visit(Overloaded{[](DeterministicWeights&) {},
-                        [&](MeanFieldWeights& law) { check.variances(law.variance, out, in, "weight.variance"); },
-                        [&](KroneckerWeights& law) {
-                          check.covariance(law.row_covariance, out, "weight.row_covariance");
-                          check.covariance(law.column_covariance, in, "weight.column_covariance");
-                        },
-                        [&](KroneckerEigenbasisWeights& law) {
-                          check.shape(law.row_basis, out, out, "weight.row_basis");
-                          check.shape(law.column_basis, in, in, "weight.column_basis");
-                          check.finite(law.row_basis, "weight.row_basis");
-                          check.finite(law.column_basis, "weight.column_basis");
-                          check.variances(law.variance, out, in, "weight.variance");
-                        },
-                        [&](LowRankWeights& law) {
-                          check.variances(law.variance, out, in, "weight.variance");
-                          for (const Matrix& column : law.factor) {
-                            check.shape(column, out, in, "weight.factor");
-                            check.finite(column, "weight.factor");
-                          }
-                        },
-                        [&](FullWeights& law) { check.covariance(law.covariance, out * in, "weight.covariance"); },
-                        [&](JointWeights& law) {
-                          check.covariance(law.covariance, out * (in + 1), "covariance");
-                        }},
-             weights);
+  std::visit(
+      Overloaded{[](DeterministicWeights&) {},
+                 [&](MeanFieldWeights& law) { check.variances(law.variance, out, in, "weight.variance"); },
+                 [&](KroneckerWeights& law) {
+                   check.covariance(law.row_covariance, out, "weight.row_covariance");
+                   check.covariance(law.column_covariance, in, "weight.column_covariance");
+                 },
+                 [&](KroneckerEigenbasisWeights& law) {
+                   check.shape(law.row_basis, out, out, "weight.row_basis");
+                   check.shape(law.column_basis, in, in, "weight.column_basis");
+                   check.finite(law.row_basis, "weight.row_basis");
+                   check.finite(law.column_basis, "weight.column_basis");
+                   check.variances(law.variance, out, in, "weight.variance");
+                 },
+                 [&](LowRankWeights& law) {
+                   check.variances(law.variance, out, in, "weight.variance");
+                   for (const Matrix& column : law.factor) {
+                     check.shape(column, out, in, "weight.factor");
+                     check.finite(column, "weight.factor");
+                   }
+                 },
+                 [&](FullWeights& law) { check.covariance(law.covariance, out * in, "weight.covariance"); },
+                 [&](JointWeights& law) { check.covariance(law.covariance, out * (in + 1), "covariance"); }},
+      weights);
 }
 
 }  // namespace
@@ -128,10 +128,11 @@ void validate_law(const std::string& layer, const Matrix& weight_mean, const Vec
   check.shape(bias_mean, out, 1, "bias.mean");
   check.finite(bias_mean, "bias.mean");
   check_weights(check, out, in, weights);
-  std::visit(Overloaded{[](DeterministicBias&) {},
-                        [&](IndependentBias& law) { check.variances(law.variance, out, 1, "bias.variance"); },
-                        [&](CorrelatedBias& law) { check.covariance(law.covariance, out, "bias.covariance"); }},
-             bias);
+  std::visit(
+      Overloaded{[](DeterministicBias&) {},
+                 [&](IndependentBias& law) { check.variances(law.variance, out, 1, "bias.variance"); },
+                 [&](CorrelatedBias& law) { check.covariance(law.covariance, out, "bias.covariance"); }},
+      bias);
   require(!std::holds_alternative<JointWeights>(weights) || std::holds_alternative<DeterministicBias>(bias),
           "layer '" + layer + "' bias: its law is part of the joint covariance and cannot be given twice");
 }

@@ -69,7 +69,8 @@ CertificateMode mode_used(CertificateMode asked, const Certificate& certificate)
   return CertificateMode::Expected;
 }
 
-void attach_certificate(const Certificate& certificate, const Options& options, bool budget_spent, Result& result) {
+void attach_certificate(const Certificate& certificate, const Options& options, bool budget_spent,
+                        Result& result) {
   result.w2 = certificate.w2;
   result.w1 = certificate.w1;
   result.certificate = mode_used(options.certificate, certificate);
@@ -86,8 +87,8 @@ void attach_certificate(const Certificate& certificate, const Options& options, 
   if (reached) {
     result.reason = "the bound " + bound + " is at most epsilon";
   } else if (budget_spent) {
-    result.reason = "the bound " + bound + " is above epsilon with all " + budget +
-                    " components; raise --max-components";
+    result.reason =
+        "the bound " + bound + " is above epsilon with all " + budget + " components; raise --max-components";
   } else {
     result.reason = "the bound " + bound + " is above epsilon by rounding";
   }

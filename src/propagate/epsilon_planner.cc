@@ -38,7 +38,8 @@ LayerTerms EpsilonPlanner::terms(Index layer, const GaussianMixture& mixture, co
   const Vector per_neuron = placement_metric(sensitivity_, options_, layer);
   const Vector metric = per_neuron.transpose().replicate(input_count_, 1).reshaped();
   LayerTrace trace = approximate_layer(mixture, sizes, metric, options_, services_);
-  return evaluate_layer(network_, sensitivity_, trace, layer, input_count_, certificate_form(options_.certificate));
+  return evaluate_layer(network_, sensitivity_, trace, layer, input_count_,
+                        certificate_form(options_.certificate));
 }
 
 Index EpsilonPlanner::choose_components(Index layer, const GaussianMixture& mixture, double share) {
@@ -49,7 +50,8 @@ Index EpsilonPlanner::choose_components(Index layer, const GaussianMixture& mixt
   return most;
 }
 
-Index EpsilonPlanner::choose_points(Index layer, const GaussianMixture& mixture, Index components, double share) {
+Index EpsilonPlanner::choose_points(Index layer, const GaussianMixture& mixture, Index components,
+                                    double share) {
   const auto fits = [&](Index points) {
     const LayerTerms t = terms(layer, mixture, {components, points});
     return t.compression.upper + t.local.upper <= share;

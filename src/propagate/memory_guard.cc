@@ -26,7 +26,8 @@ std::string gib(double bytes) {
 double covariance_size(const DenseLayer& layer, double input_count) {
   const double out = static_cast<double>(layer.outputs());
   const auto& w = layer.weights();
-  const bool blocks = std::holds_alternative<DeterministicWeights>(w) || std::holds_alternative<MeanFieldWeights>(w);
+  const bool blocks =
+      std::holds_alternative<DeterministicWeights>(w) || std::holds_alternative<MeanFieldWeights>(w);
   const bool dense_bias = std::holds_alternative<CorrelatedBias>(layer.bias());
   if (blocks && !dense_bias) return out * input_count * input_count;
   const auto* low_rank = std::get_if<LowRankWeights>(&w);
@@ -54,12 +55,12 @@ void MemoryGuard::check_push(const DenseLayer& layer, Index points, Index input_
 
 void MemoryGuard::check_signature(const GaussianMixture& mixture, const LayerSizes& sizes, bool cross) const {
   const double n = static_cast<double>(mixture.dimension());
-  const double kept = static_cast<double>(
-      sizes.components > 0 ? std::min(sizes.components, mixture.size()) : mixture.size());
-  const double per_component = cross ? std::max(2.0 * n, static_cast<double>(sizes.points))
-                                     : static_cast<double>(sizes.points);
-  check(3.0 * sizeof(double) * n * kept * per_component, "a signature of " + std::to_string(sizes.points) +
-                                                             " points per component");
+  const double kept =
+      static_cast<double>(sizes.components > 0 ? std::min(sizes.components, mixture.size()) : mixture.size());
+  const double per_component =
+      cross ? std::max(2.0 * n, static_cast<double>(sizes.points)) : static_cast<double>(sizes.points);
+  check(3.0 * sizeof(double) * n * kept * per_component,
+        "a signature of " + std::to_string(sizes.points) + " points per component");
 }
 
 }  // namespace mixcert

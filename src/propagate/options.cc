@@ -17,16 +17,17 @@ const std::vector<std::pair<Method, std::string>>& method_names() {
 }
 
 const std::vector<std::pair<CertificateMode, std::string>>& certificate_names() {
-  static const std::vector<std::pair<CertificateMode, std::string>> names = {{CertificateMode::Best, "best"},
-                                                                             {CertificateMode::Metric, "metric"},
-                                                                             {CertificateMode::Expected, "expected"},
-                                                                             {CertificateMode::Paper, "paper"}};
+  static const std::vector<std::pair<CertificateMode, std::string>> names = {
+      {CertificateMode::Best, "best"},
+      {CertificateMode::Metric, "metric"},
+      {CertificateMode::Expected, "expected"},
+      {CertificateMode::Paper, "paper"}};
   return names;
 }
 
 const std::vector<std::pair<GridPlacement, std::string>>& grid_names() {
-  static const std::vector<std::pair<GridPlacement, std::string>> names = {{GridPlacement::Adaptive, "adaptive"},
-                                                                           {GridPlacement::Uniform, "uniform"}};
+  static const std::vector<std::pair<GridPlacement, std::string>> names = {
+      {GridPlacement::Adaptive, "adaptive"}, {GridPlacement::Uniform, "uniform"}};
   return names;
 }
 
@@ -54,11 +55,12 @@ OptionTable<Options> make_table() {
                   "choose sizes until the bound is at most this; replaces the two sizes above"),
       integer_option<Options, Index>("max-components", &Options::max_components, 1, kMaxGridSize,
                                      "budget of components while epsilon is pursued"),
-      integer_option<Options, std::uint64_t>("seed", &Options::seed, 0, std::numeric_limits<std::uint64_t>::max(),
-                                             "seed of the clustering"),
+      integer_option<Options, std::uint64_t>(
+          "seed", &Options::seed, 0, std::numeric_limits<std::uint64_t>::max(), "seed of the clustering"),
       integer_option<Options, int>("threads", &Options::threads, 0, 4096,
                                    "threads over inputs; 0: one per processor"),
-      real_option("max-memory-in-gib", &Options::max_memory_in_gib, 0.0, "refuse work that needs more memory"),
+      real_option("max-memory-in-gib", &Options::max_memory_in_gib, 0.0,
+                  "refuse work that needs more memory"),
   };
 }
 

@@ -80,17 +80,20 @@ LayerTrace approximate_layer(const GaussianMixture& mixture, const LayerSizes& s
     layer.after = std::move(compressed.mixture);
     layer.plan = std::move(compressed.plan);
     if (options.certificate == CertificateMode::Paper && options.method == Method::Signature) {
-      require(static_cast<bool>(services.mixture_plan),
-              "certificate 'paper' with compression needs Services::mixture_plan (target mixcert::transport)");
+      require(
+          static_cast<bool>(services.mixture_plan),
+          "certificate 'paper' with compression needs Services::mixture_plan (target mixcert::transport)");
       layer.plan = services.mixture_plan(layer.before, layer.after);
     }
   } else {
     layer.after = mixture;
   }
   if (options.method == Method::Cross) return layer;
-  const QuantizerFamily family = options.grid == GridPlacement::Uniform ? uniform_quantizer : optimal_quantizer;
+  const QuantizerFamily family =
+      options.grid == GridPlacement::Uniform ? uniform_quantizer : optimal_quantizer;
   for (Index j = 0; j < layer.after.size(); ++j) {
-    layer.signatures.push_back(grid_signature(layer.after.component(j).covariance, metric, sizes.points, family));
+    layer.signatures.push_back(
+        grid_signature(layer.after.component(j).covariance, metric, sizes.points, family));
   }
   return layer;
 }

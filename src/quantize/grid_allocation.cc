@@ -64,8 +64,8 @@ Stage solve_stage(double eigenvalue, const Quotients& quotients, const std::vect
       const Index rest = left / n;
       const Index largest = left / rest;
       const Index size = std::min(largest, kMaxQuantizerSize);
-      const double cost =
-          eigenvalue * distortion_of[quotients.index_of(largest)] + later_cost[quotients.index_of(left / size)];
+      const double cost = eigenvalue * distortion_of[quotients.index_of(largest)] +
+                          later_cost[quotients.index_of(left / size)];
       if (cost < stage.cost[s]) {
         stage.cost[s] = cost;
         stage.choice[s] = size;
@@ -89,17 +89,20 @@ std::vector<Index> optimal_grid_sizes(ConstVectorRef eigenvalues, Index point_bu
                                       const DistortionTable& distortion) {
   require(point_budget >= 1 && point_budget <= kMaxGridSize,
           "grid sizes: the budget must be in 1.." + std::to_string(kMaxGridSize));
-  require(eigenvalues.size() == 0 || eigenvalues.minCoeff() >= 0.0, "grid sizes: eigenvalues must be nonnegative");
+  require(eigenvalues.size() == 0 || eigenvalues.minCoeff() >= 0.0,
+          "grid sizes: eigenvalues must be nonnegative");
   std::vector<Index> sizes(static_cast<std::size_t>(eigenvalues.size()), 1);
   std::vector<Index> order(sizes.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
                    [&](Index a, Index b) { return eigenvalues(a) > eigenvalues(b); });
-  const auto axes = std::min<std::size_t>(sizes.size(), static_cast<std::size_t>(max_active_axes(point_budget)));
+  const auto axes =
+      std::min<std::size_t>(sizes.size(), static_cast<std::size_t>(max_active_axes(point_budget)));
 
   const Quotients quotients(point_budget);
   std::vector<double> distortion_of;
-  for (const Index n : quotients.values()) distortion_of.push_back(distortion(std::min(n, kMaxQuantizerSize)));
+  for (const Index n : quotients.values())
+    distortion_of.push_back(distortion(std::min(n, kMaxQuantizerSize)));
 
   std::vector<Stage> stages(axes);
   std::vector<double> later(quotients.values().size(), 0.0);

@@ -65,8 +65,7 @@ double direction_error(const Covariance& covariance, const Directions& direction
   const double gamma = rounding_gamma(2 * covariance.dimension() + covariance.rank() + 8);
   const double spread = (directions.dual.cwiseAbs().transpose() * deviations).sum();
   const Matrix gram = directions.dual.transpose() * directions.columns;
-  const double residual =
-      (gram - Matrix::Identity(axes, axes)).norm() + 2.0 * gamma * spread * spread;
+  const double residual = (gram - Matrix::Identity(axes, axes)).norm() + 2.0 * gamma * spread * spread;
   if (residual > 0.5) return INFINITY;
   return 2.0 * residual + 2.0 * gamma * spread;
 }

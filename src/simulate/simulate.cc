@@ -2,14 +2,10 @@
 //
 // Monte Carlo: the first layer sees fixed inputs, so its output is one Gaussian (N.2),
 // drawn from factors computed once; each later layer draws its output given the
-// activations of a piece of samples. Work is cut into pieces of about kPieceColumns
-// columns, small enough to stay in the second-level cache, large enough for matrix
-// products to run at full speed (pieces of 250 to 1000 measured alike).
-// simulate.h names Stream and leaves its declaration to whoever includes it.
-// clang-format off
-#include "mixcert/core/rng.h"
+// activations of a piece of samples. Pieces are of about kPieceColumns columns: at width 128
+// matrix products already run at full speed, and the matrices of a piece stay in cache and
+// below the size that malloc fetches from the system each time (500 columns: 30 % slower).
 #include "mixcert/simulate/simulate.h"
-// clang-format on
 
 #include <algorithm>
 #include <memory>
@@ -24,7 +20,7 @@
 namespace mixcert {
 namespace {
 
-constexpr Index kPieceColumns = 500;
+constexpr Index kPieceColumns = 200;
 
 /// What is the same for every piece. Columns of activations are grouped by sample, one
 /// column per input.

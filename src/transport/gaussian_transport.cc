@@ -37,7 +37,7 @@ SquareRoot square_root(const Matrix& matrix) {
 /// each block, sigma^2 are the eigenvalues of S_A C S_A.
 struct BlockCoupling {
   Vector sigma;
-  Matrix left;   ///< P' S_A times A's or C's low-rank factor goes here
+  Matrix left;  ///< P' S_A times A's or C's low-rank factor goes here
   Matrix right;
   double cost = 0.0;            ///< tr A0 + tr C0 - 2 sum sigma
   double slack = 0.0;           ///< bound of what rounding can have taken off `cost`
@@ -71,13 +71,16 @@ BlockCoupling dense_coupling(const Covariance& a, const Covariance& c) {
     const Eigen::BDCSVD<Matrix> svd(product, Eigen::ComputeFullU | Eigen::ComputeFullV);
     const auto rows = Eigen::seqN(i * b, b);
     coupling.sigma(rows) = svd.singularValues();
-    coupling.left(rows, Eigen::all) = svd.matrixU().transpose() * (root_a.root * c.factor()(rows, Eigen::all));
-    coupling.right(rows, Eigen::all) = svd.matrixV().transpose() * (root_c.root * a.factor()(rows, Eigen::all));
+    coupling.left(rows, Eigen::all) =
+        svd.matrixU().transpose() * (root_a.root * c.factor()(rows, Eigen::all));
+    coupling.right(rows, Eigen::all) =
+        svd.matrixV().transpose() * (root_c.root * a.factor()(rows, Eigen::all));
     const double traces = a.block(i).trace() + c.block(i).trace();
     coupling.cost += std::max(0.0, traces - 2.0 * svd.singularValues().sum());
     // (T.5): P and R enter as they are; what they lack in orthogonality and what P sigma R'
     // lacks of the product can only have raised the sum of singular values by this much.
-    const Matrix rest = product - svd.matrixU() * svd.singularValues().asDiagonal() * svd.matrixV().transpose();
+    const Matrix rest =
+        product - svd.matrixU() * svd.singularValues().asDiagonal() * svd.matrixV().transpose();
     const Matrix identity = Matrix::Identity(b, b);
     const double loss = (svd.matrixU().transpose() * svd.matrixU() - identity).norm() +
                         (svd.matrixV().transpose() * svd.matrixV() - identity).norm();
@@ -126,11 +129,12 @@ Upper gaussian_transport_cost(const Gaussian& a, const Gaussian& b, ConstVectorR
   const Covariance scaled_a = a.covariance.scaled(scale);
   const Covariance scaled_b = b.covariance.scaled(scale);
   const bool same = scaled_a.block_size() == scaled_b.block_size();
-  const Upper spread = same ? covariance_cost(scaled_a, scaled_b)
-                            : covariance_cost(as_dense(scaled_a), as_dense(scaled_b));
+  const Upper spread =
+      same ? covariance_cost(scaled_a, scaled_b) : covariance_cost(as_dense(scaled_a), as_dense(scaled_b));
   // Scaling rounds each entry by at most three units: relative for diagonals, absorbed here.
   const double scaling = rounding_gamma(4 * a.dimension()) * (scaled_a.trace() + scaled_b.trace());
-  return Upper::of_sum(mean_cost, a.dimension() + 4) + Upper::within(spread.nominal, spread.inflation() + scaling);
+  return Upper::of_sum(mean_cost, a.dimension() + 4) +
+         Upper::within(spread.nominal, spread.inflation() + scaling);
 }
 
 double gelbrich_squared(ConstVectorRef mean_a, ConstMatrixRef covariance_a, ConstVectorRef mean_b,

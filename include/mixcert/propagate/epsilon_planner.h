@@ -25,7 +25,8 @@ class EpsilonPlanner {
  private:
   [[nodiscard]] LayerTerms terms(Index layer, const GaussianMixture& mixture, const LayerSizes& sizes) const;
   [[nodiscard]] Index choose_components(Index layer, const GaussianMixture& mixture, double share);
-  [[nodiscard]] Index choose_points(Index layer, const GaussianMixture& mixture, Index components, double share);
+  [[nodiscard]] Index choose_points(Index layer, const GaussianMixture& mixture, Index components,
+                                    double share);
 
   const Network& network_;
   const Sensitivity& sensitivity_;

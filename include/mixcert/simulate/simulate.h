@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "mixcert/core/parallel.h"
+#include "mixcert/core/rng.h"
 #include "mixcert/mixture/gaussian_mixture.h"
 #include "mixcert/network/network.h"
 

@@ -1,0 +1,102 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// mixcert certify: a network and inputs in, mixtures with bounds out.
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "command.h"
+#include "mixcert/core/version.h"
+#include "mixcert/io/inputs.h"
+#include "mixcert/io/model_file.h"
+#include "mixcert/io/result_file.h"
+#include "mixcert/io/sha256.h"
+#include "mixcert/propagate/certify.h"
+#include "mixcert/transport/mixture_transport.h"
+#include "report/text_report.h"
+#include "run_context.h"
+#include "terminal.h"
+
+namespace mixcert::cli {
+namespace {
+
+struct CertifyArguments {
+  std::string model;
+  std::string inputs;
+  std::optional<std::string> out;
+  std::optional<std::string> json;
+  Options options;
+};
+
+ReadLimits limits_of(const Options& options) {
+  return {static_cast<std::uint64_t>(options.max_memory_in_gib * 1024.0 * 1024.0 * 1024.0)};
+}
+
+RunRecord make_record(const CertifyArguments& arguments) {
+  RunRecord record;
+  record.version = version();
+  record.model_sha256 = sha256_of_file(arguments.model);
+  record.assumptions = certificate_assumptions(arguments.options);
+  record.seed = arguments.options.seed;
+  record.command = command_line();
+  record.joint = arguments.options.joint;
+  for (const auto& field : option_table())
+    record.options.emplace_back(field.name, field.get(arguments.options));
+  return record;
+}
+
+void run_certify(const CertifyArguments& arguments) {
+  arguments.options.validate();
+  const ReadLimits limits = limits_of(arguments.options);
+  const Network network = load_network(arguments.model, limits);
+  const Matrix inputs = read_inputs(arguments.inputs, limits);
+  ResultWriter writer(arguments.out, arguments.json, make_record(arguments), limits);
+
+  Services services;
+  services.cancel = &cancel_flag();
+  services.mixture_plan = [](const GaussianMixture& from, const GaussianMixture& to) {
+    return mixture_transport(from, to).plan.entries;
+  };
+  CertifyReport report(network, arguments.options);
+  ProgressBar progress("certify", arguments.options.joint ? 1 : inputs.cols());
+  bool header_printed = false;
+  certify(
+      network, inputs, arguments.options,
+      [&](Result&& result) {
+        writer.add(result);
+        progress.clear();
+        if (!header_printed) std::fputs(report.header().c_str(), stdout);
+        header_printed = true;
+        std::fputs(report.add(result).c_str(), stdout);
+        progress.advance();
+      },
+      services);
+  progress.clear();
+  writer.finish();
+  std::fputs(report.footer().c_str(), stdout);
+  for (const auto& path : {arguments.out, arguments.json}) {
+    if (path) std::printf("wrote %s\n", path->c_str());
+  }
+}
+
+}  // namespace
+
+void add_certify_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("certify", "mixture and certified W2 bound at each input");
+  auto arguments = std::make_shared<CertifyArguments>();
+  command->add_option("model", arguments->model, "network file (.safetensors)")
+      ->required()
+      ->type_name("MODEL");
+  command->add_option("--inputs", arguments->inputs, "inputs, one per row (.npy or .csv)")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--out", arguments->out, "write mixtures and bounds (.npz)")->type_name("FILE");
+  command->add_option("--json", arguments->json, "write the report of every bound")->type_name("FILE");
+  add_table_options(*command, option_table(), arguments->options);
+  command->footer(
+      "Example:\n  mixcert certify net.safetensors --inputs x.csv --signature-size 100 --out r.npz");
+  command->callback([arguments] { run_certify(*arguments); });
+}
+
+}  // namespace mixcert::cli

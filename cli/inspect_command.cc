@@ -1,0 +1,28 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// mixcert inspect: what a model file holds.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "command.h"
+#include "mixcert/io/model_file.h"
+#include "mixcert/io/sha256.h"
+#include "report/text_report.h"
+
+namespace mixcert::cli {
+
+void add_inspect_command(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("inspect", "layers, parameter counts, Lipschitz constants and gains");
+  auto model = std::make_shared<std::string>();
+  command->add_option("model", *model, "network file (.safetensors)")->required()->type_name("MODEL");
+  command->footer("Example:\n  mixcert inspect net.safetensors");
+  command->callback([model] {
+    const Network network = load_network(*model);
+    std::printf("%s\nsha256 %s\n\n%s", model->c_str(), sha256_of_file(*model).c_str(),
+                inspect_text(network).c_str());
+  });
+}
+
+}  // namespace mixcert::cli

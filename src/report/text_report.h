@@ -1,0 +1,51 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// What a person sees in the terminal: a row per input as results come, then where the error
+// comes from, layer by layer. Bounds and estimates never share a column.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mixcert/network/network.h"
+#include "mixcert/propagate/result.h"
+
+namespace mixcert {
+
+/// Builds the text of `mixcert certify`. Holds sums only, whatever the number of results.
+class CertifyReport {
+ public:
+  /// `row_limit`: rows printed before the rest is only counted.
+  CertifyReport(const Network& network, const Options& options, Index row_limit = 20);
+
+  /// Header of the table of inputs.
+  [[nodiscard]] std::string header() const;
+  /// The row of this result, or "" once row_limit rows were made.
+  std::string add(const Result& result);
+  /// Everything after the rows: what was left out, the layers, how it ended.
+  [[nodiscard]] std::string footer() const;
+
+ private:
+  struct LayerSum {
+    double compression = 0.0, local = 0.0, gain = 0.0;
+    Index components = 0, points = 0;
+    std::vector<std::string> metrics;
+  };
+  [[nodiscard]] std::string layer_table() const;
+
+  const Network& network_;
+  const Options& options_;
+  Index row_limit_;
+  Index count_ = 0;
+  Index below_epsilon_ = 0;
+  double seconds_ = 0.0;
+  double bound_sum_ = 0.0, bound_max_ = 0.0, relative_sum_ = 0.0;
+  Index worst_ = 0;
+  std::vector<LayerSum> layers_;
+  std::string last_reason_;
+};
+
+/// The text of `mixcert inspect`.
+std::string inspect_text(const Network& network);
+
+}  // namespace mixcert

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+#
+# Makes small source trees, one with no fault and the others with one each, and requires that
+# check_includes and check_repository accept the first and name the fault of the others.
+set -euo pipefail
+scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../scripts" && pwd)
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+licence='// Licensed under the Apache License, Version 2.0; see LICENSE.'
+failures=0
+
+# A tree without a fault.
+plant_clean_tree() {
+  rm -rf "${tree:?}"/*
+  mkdir -p "$tree/src/certify" "$tree/include/mixcert/core"
+  printf '%s\n#include "mixcert/core/error.h"\n#include <vector>\n' "$licence" >"$tree/src/certify/bound.cc"
+  printf '%s\n#pragma once\n' "$licence" >"$tree/include/mixcert/core/error.h"
+  printf '# Changelog\n\n## Unreleased\n' >"$tree/CHANGELOG.md"
+}
+
+# expect CHECK TEXT: the check fails and its output contains TEXT; with an empty TEXT it passes.
+expect() {
+  local output status=0
+  output=$(MIXCERT_ROOT=$tree "$scripts/$1" 2>&1) || status=$?
+  if [ -z "$2" ] && [ "$status" -eq 0 ]; then return; fi
+  if [ -n "$2" ] && [ "$status" -ne 0 ] && [[ $output == *"$2"* ]]; then return; fi
+  printf '%s: expected %s, got status %d and:\n%s\n' "$1" "${2:-success}" "$status" "$output"
+  failures=$((failures + 1))
+}
+
+plant_clean_tree
+expect check_includes ''
+expect check_repository ''
+
+echo '#include "mixcert/propagate/certify.h"' >>"$tree/src/certify/bound.cc"
+expect check_includes 'src/certify/bound.cc:4: module certify must not include propagate'
+
+plant_clean_tree
+echo '  # include "io/json.h"' >>"$tree/include/mixcert/core/error.h"
+expect check_includes 'module core must not include io'
+
+plant_clean_tree
+echo '#include "../core/error.h"' >>"$tree/src/certify/bound.cc"
+expect check_includes 'not relative'
+
+plant_clean_tree
+mkdir "$tree/src/unlisted" && cp "$tree/src/certify/bound.cc" "$tree/src/unlisted"
+expect check_includes 'module unlisted is not in the list'
+
+plant_clean_tree
+for _ in $(seq 450); do echo '//' >>"$tree/src/certify/bound.cc"; done
+expect check_repository 'longer than 450 lines'
+
+plant_clean_tree
+sed -i 1d "$tree/src/certify/bound.cc"
+expect check_repository 'no licence line'
+
+plant_clean_tree
+printf '// %s: later\n' "TO""DO" >>"$tree/src/certify/bound.cc"
+expect check_repository 'unfinished'
+
+plant_clean_tree
+printf '/%s/main\n' "wo""rk" >>"$tree/CHANGELOG.md"
+expect check_repository 'words that do not belong here'
+
+plant_clean_tree
+echo '# Changelog' >"$tree/CHANGELOG.md"
+expect check_repository 'Unreleased'
+
+[ "$failures" -eq 0 ]
