@@ -1,9 +1,9 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Optimal transport between finite laws: sorting in one dimension, LEMON's network
-// simplex otherwise. Supplies are integers scaled by 2^40 (with doubles the solver does
-// not always end optimal), the plan is repaired outward so that its marginals are the
-// given weights, and its cost is therefore an upper bound of the optimum up to rounding.
+// Optimal transport between finite laws: sorting in one dimension, LEMON's network simplex
+// otherwise. Supplies are integers scaled by 2^60 and costs are integers too (with doubles the
+// solver does not always end optimal); the plan's marginals are the given weights to rounding,
+// and its cost is evaluated with the given costs.
 #pragma once
 
 #include <vector>
