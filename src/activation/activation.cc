@@ -63,6 +63,7 @@ std::array<double, 2> inflections(F function) {
 const std::vector<ActivationFunction>& all_activation_functions() {
   static const std::vector<F> all = [] {
     std::vector<F> result;
+    result.reserve(kNames.size());
     for (const auto& [function, name] : kNames) result.push_back(function);
     return result;
   }();

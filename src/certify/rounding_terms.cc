@@ -95,7 +95,7 @@ double push_rounding(const DenseLayer& layer, double norm, Index input_count, Co
   const double dimension = static_cast<double>(layer.outputs() * input_count);
   const double trace_norm =
       std::sqrt(dimension) *
-      rounding_gamma(2 * layer.inputs() + 2 * layer.outputs() + low_rank_columns(layer) + 32) * variance;
+      rounding_gamma(4 * layer.inputs() + 2 * layer.outputs() + low_rank_columns(layer) + 32) * variance;
   return (means + std::sqrt(trace_norm)) * kSafety;
 }
 

@@ -137,14 +137,19 @@ double normal_mean_about(double center, double lower, double upper) {
 }
 
 double normal_ball_probability(double radius, Index dimension) {
-  // |Z|^2/2 is Gamma(dimension/2): P(|Z| > r) = tail of dimension - 2 plus one more term of
-  // the series x^s e^{-x} / Gamma(s+1), x = r^2/2, from s = dimension/2 - 1 down.
+  // |Z|^2/2 is Gamma(dimension/2): with x = r^2/2, P(|Z| > r) is the sum of x^s e^{-x} / Gamma(s+1)
+  // over s = dimension/2 - 1, dimension/2 - 2, ... >= 0, plus P(|Z_1| > r) when dimension is odd.
+  // Terms are built up in logarithms; std::lgamma would write a global.
   const double x = 0.5 * radius * radius;
   if (x == 0.0) return 0.0;
-  double outside = dimension % 2 == 0 ? 0.0 : 2.0 * normal_tail(radius);
-  const double first = dimension % 2 == 0 ? 0.0 : 0.5;
-  for (double s = first; s < 0.5 * static_cast<double>(dimension) - 0.25; s += 1.0) {
-    outside += std::exp(s * std::log(x) - x - std::lgamma(s + 1.0));
+  const bool odd = dimension % 2 == 1;
+  double outside = odd ? 2.0 * normal_tail(radius) : 0.0;
+  double s = odd ? 0.5 : 0.0;
+  double log_term = odd ? 0.5 * std::log(4.0 * x / std::numbers::pi) - x : -x;
+  for (Index i = 0; i < dimension / 2; ++i) {
+    outside += std::exp(log_term);
+    s += 1.0;
+    log_term += std::log(x / s);
   }
   return std::clamp(1.0 - outside, 0.0, 1.0);
 }

@@ -21,8 +21,10 @@ class Loop {
       : count_(count), body_(body), cancel_(cancel) {}
 
   void run_pieces() {
-    while (!stopped_.load()) {
-      const Index piece = next_.fetch_add(1);
+    // Relaxed order is enough, since joining the threads orders everything; a stronger one would
+    // order the pieces among themselves and so hide their races from the thread sanitizer.
+    while (!stopped_.load(std::memory_order_relaxed)) {
+      const Index piece = next_.fetch_add(1, std::memory_order_relaxed);
       if (piece >= count_) return;
       try {
         if (cancel_ != nullptr && cancel_->load()) throw Interrupted("interrupted");

@@ -7,7 +7,6 @@
 
 #include "io/file_error.h"
 #include "io/layer_tensors.h"
-#include "mixcert/core/error.h"
 
 namespace mixcert::io {
 namespace {
@@ -24,13 +23,7 @@ class LayerReader {
   DenseLayer read() const {
     Matrix weight_mean = matrix(".weight.mean", entry_.outputs, entry_.inputs);
     Vector bias_mean = has(".bias.mean") ? vector(".bias.mean") : Vector::Zero(entry_.outputs);
-    WeightCovariance weights = read_weights();
-    BiasCovariance bias = read_bias();
-    try {
-      return {entry_.name, std::move(weight_mean), std::move(bias_mean), std::move(weights), std::move(bias)};
-    } catch (const InvalidArgument& error) {
-      throw FileError(reader_.label() + ": " + error.what());
-    }
+    return {entry_.name, std::move(weight_mean), std::move(bias_mean), read_weights(), read_bias()};
   }
 
  private:

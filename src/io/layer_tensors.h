@@ -18,7 +18,8 @@ namespace mixcert::io {
 std::vector<std::string> layer_tensor_names(const std::string& layer);
 
 /// Which family is meant follows from which tensors are there; FileError where they
-/// contradict each other, where a shape is wrong or DenseLayer refuses the values.
+/// contradict each other or a shape is wrong, InvalidArgument where DenseLayer refuses
+/// the values.
 DenseLayer read_layer(const SafetensorsReader& reader, const DenseEntry& entry);
 
 /// Adds the layer's tensors to `tensors`.

@@ -5,6 +5,14 @@
 #include "mixcert/core/error.h"
 
 namespace mixcert {
+namespace {
+
+std::filesystem::path full_name(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::absolute(path, ignored).lexically_normal();
+}
+
+}  // namespace
 
 ResultWriter::ResultWriter(const std::optional<std::filesystem::path>& npz,
                            const std::optional<std::filesystem::path>& json, const RunRecord& run,

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxDepth = 16;
 
 /// A first pass that refuses what the document tree would hide. The library's own
 /// callback for this walks all siblings at the end of every object: minutes for a header
-/// of 20 MiB, where two passes take under a second.
+/// of 20 MiB, where two passes take two seconds.
 class StrictEvents : public nlohmann::json_sax<json> {
  public:
   StrictEvents(const std::string& file, const std::string& field) : file_(file), field_(field) {}

@@ -13,7 +13,7 @@ namespace mixcert {
 
 Covariance Covariance::zero(Index dimension) { return diagonal(Vector::Zero(dimension)); }
 
-Covariance Covariance::diagonal(Vector variances) { return block_diagonal(std::move(variances)); }
+Covariance Covariance::diagonal(ConstVectorRef variances) { return block_diagonal(variances); }
 
 Covariance Covariance::dense(Matrix matrix) {
   require(matrix.rows() == matrix.cols(), "Covariance::dense: the matrix must be square");

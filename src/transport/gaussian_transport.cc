@@ -107,7 +107,11 @@ Upper covariance_cost(const Covariance& a, const Covariance& c) {
     gain = std::max(gain, cross.jacobiSvd().singularValues().sum() - rounding);
   }
   const double nominal = std::max(0.0, coupling.cost + low_rank - 2.0 * gain);
-  const double slack = coupling.slack + rounding_gamma(a.dimension() + 16) * (coupling.cost + 2.0 * low_rank);
+  // The rotated factors inside the gain are off by a few units of their own norm (T.5).
+  const double rotated = 4.0 * std::sqrt(static_cast<double>(a.rank() + c.rank())) *
+                         rounding_gamma(4 * a.block_size() + 32) * (a.trace() + c.trace());
+  const double slack =
+      coupling.slack + rotated + rounding_gamma(a.dimension() + 16) * (coupling.cost + 2.0 * low_rank);
   const Upper cost = Upper::within(nominal, slack);
   if (coupling.covariance_error == 0.0) return cost;
   // (T.5): an error of the covariances in trace norm costs at most its root in W2.

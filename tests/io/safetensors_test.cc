@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{file_of(""), "valid JSON"}, BadCase{file_of("[]"), "a JSON object"},
         BadCase{file_of("{"), "valid JSON"}, BadCase{file_of("{} x"), "valid JSON"},
         BadCase{file_of("\xff\xfe"), "valid JSON"}, BadCase{file_of(R"({"a":1e999})"), "valid JSON"},
-        BadCase{file_of(std::string(20000, '[')), "nested"},
+        BadCase{file_of(std::string(1000, '[')), "nested"},
         BadCase{file_of(R"({"a":1,"a":2})"), "each key once, got two of 'a'"},
         BadCase{one(R"({"dtype":"F64","dtype":"F64","shape":[2],"data_offsets":[0,16]})"), "each key once"},
         BadCase{file_of(R"({"__metadata__":[]})"), "__metadata__"},
@@ -127,7 +127,7 @@ TEST(Safetensors, ChecksTheLimit) {
   const std::string bytes =
       file_of(R"({"a":)" + tensor("F32", "[100]", "[0,400]") + "}", std::string(400, '\0'));
   EXPECT_CONTAINS(message_of<ResourceError>([&] { parse(bytes, 100); }), "the header needs");
-  const SafetensorsReader reader = parse(bytes, 799 * 2);
+  const SafetensorsReader reader = parse(bytes, 8000);
   EXPECT_NO_THROW((void)reader.read("a"));
 }
 

@@ -42,8 +42,8 @@ class NpzReader {
 
 std::map<std::string, Array> read_npz(const std::filesystem::path& path, const ReadLimits& limits = {});
 
-/// Writes an archive (stored, so that readers may map it; the same arrays give the same
-/// bytes). Nothing exists under the final name before commit().
+/// Writes an archive: stored, because doubles hardly shrink, and the same bytes for the
+/// same arrays. Nothing exists under the final name before commit().
 class NpzWriter {
  public:
   /// Fills in block `index` along the first axis, in C order.

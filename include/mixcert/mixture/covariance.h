@@ -22,7 +22,7 @@ class Covariance {
  public:
   Covariance() = default;
   static Covariance zero(Index dimension);
-  static Covariance diagonal(Vector variances);
+  static Covariance diagonal(ConstVectorRef variances);
   static Covariance dense(Matrix matrix);
   /// `stacked` is (p b) x b: rows [i b, (i+1) b) are block i.
   static Covariance block_diagonal(Matrix stacked);

@@ -1,0 +1,110 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Outward rounding: whatever is computed with Upper is no smaller than the same expression
+// of the upper ends in fifty digits, and not much larger.
+#include "mixcert/core/rounding.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/multiprecision/cpp_bin_float.hpp>
+#include <cmath>
+#include <limits>
+
+#include "mixcert/core/rng.h"
+
+namespace mixcert {
+namespace {
+
+using Precise = boost::multiprecision::cpp_bin_float_100;
+
+/// A positive double of any magnitude between 10^-range and 10^range.
+double random_positive(Generator& generator, double range) {
+  return std::pow(10.0, range * (2.0 * uniform(generator) - 1.0)) * (1.0 + uniform(generator));
+}
+
+TEST(Rounding, OperationsAreNeverBelowTheExactResult) {
+  Generator generator = make_generator(7, Stream::Example);
+  for (int i = 0; i < 20000; ++i) {
+    const double range = i % 4 == 0 ? 150.0 : 5.0;
+    const Upper a = Upper::exact(random_positive(generator, range));
+    const Upper b = Upper::exact(random_positive(generator, range));
+    EXPECT_GE(Precise((a + b).upper), Precise(a.upper) + Precise(b.upper));
+    EXPECT_GE(Precise((a * b).upper), Precise(a.upper) * Precise(b.upper));
+    EXPECT_GE(Precise(sqrt(a).upper) * Precise(sqrt(a).upper), Precise(a.upper));
+    EXPECT_LE((a + b).upper, (a + b).nominal * (1.0 + 4 * kUnitRoundoff));
+  }
+}
+
+TEST(Rounding, ChainsOfOperationsStayAboveAndClose) {
+  Generator generator = make_generator(8, Stream::Example);
+  for (int trial = 0; trial < 300; ++trial) {
+    Upper value = Upper::exact(random_positive(generator, 2.0));
+    Precise exact = value.upper;
+    for (int step = 0; step < 40; ++step) {
+      const double operand = random_positive(generator, 1.0);
+      const auto choice = generator() % 3;
+      if (choice == 0) {
+        value = value + Upper::exact(operand);
+        exact += operand;
+      } else if (choice == 1) {
+        value = value * Upper::exact(operand);
+        exact *= operand;
+      } else {
+        value = sqrt(value);
+        exact = sqrt(exact);
+      }
+    }
+    EXPECT_GE(Precise(value.upper), exact);
+    EXPECT_LE(value.inflation(), 1e-13 * value.nominal);
+    EXPECT_GE(value.upper, value.nominal);
+  }
+}
+
+TEST(Rounding, UnderflowAndOverflowRoundOutward) {
+  const Upper tiny = Upper::exact(1e-200);
+  EXPECT_EQ((tiny * tiny).nominal, 0.0);
+  EXPECT_GT((tiny * tiny).upper, 0.0);
+  const Upper huge = Upper::exact(1e200);
+  EXPECT_EQ((huge * huge).upper, std::numeric_limits<double>::infinity());
+  EXPECT_GE(sqrt(Upper::exact(0.0)).upper, 0.0);
+}
+
+TEST(Rounding, SumsAreBoundedByTheirOperationCount) {
+  Generator generator = make_generator(9, Stream::Example);
+  for (int trial = 0; trial < 50; ++trial) {
+    const Index count = 1 + static_cast<Index>(generator() % 5000);
+    double sum = 0.0;
+    Precise exact = 0;
+    for (Index i = 0; i < count; ++i) {
+      const double term = random_positive(generator, 3.0);
+      sum += term;
+      exact += term;
+    }
+    EXPECT_GE(Precise(Upper::of_sum(sum, count).upper), exact);
+  }
+}
+
+TEST(Rounding, GammaIsAnUpperBoundOfItsFormula) {
+  const Precise u = Precise(1) / (Precise(1ULL << 53U));
+  for (const Index n : {0, 1, 2, 3, 10, 1000, 123457, 100000000}) {
+    const Precise exact = n * u / (1 - n * u);
+    EXPECT_GE(Precise(rounding_gamma(n)), exact) << n;
+    EXPECT_LE(Precise(rounding_gamma(n)), exact * (1 + 8 * u) + Precise(1e-300)) << n;
+  }
+}
+
+TEST(Rounding, WithinCoversTheErrorAndMinTakesTheSmallerBound) {
+  Generator generator = make_generator(10, Stream::Example);
+  for (int i = 0; i < 5000; ++i) {
+    const double value = random_positive(generator, 3.0);
+    const double error = random_positive(generator, 20.0);
+    EXPECT_GE(Precise(Upper::within(value, error).upper), Precise(value) + Precise(error));
+  }
+  const Upper loose{1.0, 3.0};
+  const Upper tight{2.0, 2.5};
+  EXPECT_EQ(min(loose, tight).upper, 2.5);
+  EXPECT_EQ(min(tight, loose).nominal, 2.0);
+}
+
+}  // namespace
+}  // namespace mixcert

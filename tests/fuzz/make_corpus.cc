@@ -1,0 +1,106 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Writes small valid files of every kind, the fuzzers' starting points:
+//     make_corpus DIR
+// makes DIR/npy, DIR/csv, DIR/npz, DIR/safetensors, DIR/model and DIR/results.
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+
+#include "mixcert/io/npy.h"
+#include "mixcert/io/npz.h"
+#include "mixcert/io/safetensors.h"
+
+namespace {
+
+using mixcert::Array;
+namespace fs = std::filesystem;
+
+void write_text(const fs::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+void make_npy(const fs::path& directory) {
+  mixcert::write_npy(directory / "matrix", {{2, 3}, {1, 2, 3, 4, 5, 6}});
+  mixcert::write_npy(directory / "vector", {{2}, {1, 2}});
+  mixcert::write_npy(directory / "scalar", {{}, {1}});
+  const std::string header = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 1, 2), }\n";
+  const std::string prefix("\x93NUMPY\x02\x00", 8);
+  write_text(directory / "fortran", prefix + std::string(1, static_cast<char>(header.size())) +
+                                        std::string(3, '\0') + header + std::string(16, '\x3f'));
+}
+
+void make_csv(const fs::path& directory) {
+  write_text(directory / "plain", "1,2\n3,4.5e-3\n");
+  write_text(directory / "header", "a,b\r\n-1,+2\r\n\r\n");
+}
+
+void make_npz(const fs::path& directory) {
+  mixcert::write_npz(directory / "two", {{"a", {{2}, {1, 2}}}, {"b", {{1, 1}, {3}}}});
+}
+
+const char* const kArchitecture = R"([{"type":"dense","name":"0","in":2,"out":1},)"
+                                  R"({"type":"activation","function":"leaky_relu","slope":0.1},)"
+                                  R"({"type":"dense","name":"1","in":1,"out":2}])";
+
+/// One model per weight family of the first layer and bias family of the second.
+void make_models(const fs::path& directory) {
+  const Array pair{{1, 2}, {1, 2}};
+  const Array square{{2, 2}, {2, 1, 1, 2}};
+  const Array unit{{1, 1}, {1}};
+  const std::map<std::string, std::map<std::string, Array>> families = {
+      {"deterministic", {}},
+      {"mean_field", {{"0.weight.variance", pair}, {"0.bias.variance", {{1}, {1}}}}},
+      {"kronecker", {{"0.weight.row_covariance", unit}, {"0.weight.column_covariance", square}}},
+      {"eigenbasis",
+       {{"0.weight.row_basis", unit}, {"0.weight.column_basis", square}, {"0.weight.variance", pair}}},
+      {"low_rank", {{"0.weight.variance", pair}, {"0.weight.factor", {{2, 2}, {1, 2, 3, 4}}}}},
+      {"full", {{"0.weight.covariance", square}, {"1.bias.covariance", square}}},
+      {"joint", {{"0.covariance", {{3, 3}, {2, 1, 0, 1, 2, 1, 0, 1, 2}}}}},
+  };
+  for (const auto& [family, law] : families) {
+    std::map<std::string, Array> tensors = {{"0.weight.mean", pair},
+                                            {"0.bias.mean", {{1}, {1}}},
+                                            {"1.weight.mean", {{2, 1}, {1, 2}}},
+                                            {"1.bias.mean", {{2}, {1, 2}}}};
+    tensors.insert(law.begin(), law.end());
+    mixcert::write_safetensors(directory / family, tensors,
+                               {{"format", "mixcert-network"}, {"architecture", kArchitecture}});
+  }
+}
+
+void make_safetensors(const fs::path& directory) {
+  mixcert::write_safetensors(directory / "tiny", {{"a", {{1}, {1}}}, {"b", {{0, 2}, {}}}}, {{"k", "v"}});
+}
+
+void make_results(const fs::path& directory) {
+  mixcert::write_npz(directory / "one", {{"weights", {{1, 2}, {1, 0}}},
+                                         {"means", {{1, 2, 1}, {1, 0}}},
+                                         {"covariances", {{1, 2, 1, 1}, {1, 0}}},
+                                         {"w2_bound", {{1}, {1}}},
+                                         {"relative_w2_bound", {{1}, {1}}}});
+}
+
+}  // namespace
+
+int main(int count, char** arguments) try {
+  if (count != 2) {
+    std::cerr << "usage: make_corpus DIR\n";
+    return 2;
+  }
+  const std::map<std::string, void (*)(const fs::path&)> makers = {
+      {"npy", make_npy},      {"csv", make_csv},         {"npz", make_npz}, {"safetensors", make_safetensors},
+      {"model", make_models}, {"results", make_results},
+  };
+  for (const auto& [name, make] : makers) {
+    const fs::path directory = fs::path(arguments[1]) / name;
+    fs::create_directories(directory);
+    make(directory);
+  }
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "make_corpus: " << error.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,156 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Quantizers of N(0,1) against fifty-digit closed forms, the published distortions, the
+// Panter-Dite limit and the paper's rate of the uniform grid.
+#include "mixcert/quantize/normal_quantizer.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <thread>
+#include <vector>
+
+#include "mixcert/core/error.h"
+#include "support/high_precision.h"
+#include "support/matchers.h"
+
+namespace mixcert {
+namespace {
+
+using testing::Precise;
+using testing::Tolerance;
+
+/// Voronoi cells, probabilities and errors of the stored locations, in fifty digits.
+struct PreciseQuantizer {
+  Precise distortion = 0;
+  Precise mean_distance = 0;
+  double residual = 0.0;           // max |c_i - E[Z | cell i]|
+  double probability_error = 0.0;  // max relative error of the stored probabilities
+};
+
+PreciseQuantizer examine(const NormalQuantizer& q) {
+  PreciseQuantizer result;
+  for (Index i = 0; i < q.size(); ++i) {
+    const Precise c = q.locations(i);
+    const Precise low = i == 0 ? Precise(-INFINITY) : (Precise(q.locations(i - 1)) + c) / 2;
+    const Precise high = i + 1 == q.size() ? Precise(INFINITY) : (Precise(q.locations(i + 1)) + c) / 2;
+    const Precise mass = testing::precise_mass(low, high);
+    const Precise residual = testing::precise_mean_about(c, low, high) / mass;
+    result.residual = std::max(result.residual, std::abs(static_cast<double>(residual)));
+    result.distortion += testing::precise_square_about(c, low, high);
+    result.mean_distance +=
+        testing::precise_mean_about(c, c, high) - testing::precise_mean_about(c, low, c);
+    const auto error = static_cast<double>(abs(Precise(q.probabilities(i)) / mass - 1));
+    result.probability_error = std::max(result.probability_error, error);
+  }
+  return result;
+}
+
+void expect_well_formed(const NormalQuantizer& q, Index size) {
+  ASSERT_EQ(q.size(), size);
+  ASSERT_EQ(q.boundaries.size(), size + 1);
+  EXPECT_EQ(q.boundaries(0), -INFINITY);
+  EXPECT_EQ(q.boundaries(size), INFINITY);
+  EXPECT_TRUE(testing::is_probability_vector(q.probabilities));
+  for (Index i = 0; i < size; ++i) {
+    EXPECT_EQ(q.locations(i), -q.locations(size - 1 - i));
+    EXPECT_LT(q.boundaries(i), q.boundaries(i + 1));
+    EXPECT_LE(q.boundaries(i), q.locations(i));
+    EXPECT_LE(q.locations(i), q.boundaries(i + 1));
+  }
+}
+
+class Quantizer : public ::testing::TestWithParam<Index> {};
+
+TEST_P(Quantizer, IsStationaryToTwelveDigits) {
+  const NormalQuantizer& q = optimal_quantizer(GetParam());
+  expect_well_formed(q, GetParam());
+  const PreciseQuantizer exact = examine(q);
+  EXPECT_LE(exact.residual, Tolerance::quantizer);
+}
+
+TEST_P(Quantizer, ErrorsAreExactAndRoundedUp) {
+  for (const NormalQuantizer* q : {&optimal_quantizer(GetParam()), &uniform_quantizer(GetParam())}) {
+    expect_well_formed(*q, GetParam());
+    const PreciseQuantizer exact = examine(*q);
+    EXPECT_TRUE(testing::is_close(q->distortion.nominal, static_cast<double>(exact.distortion), 1e-12));
+    EXPECT_GE(Precise(q->distortion.upper), exact.distortion);
+    EXPECT_LE(q->distortion.upper, q->distortion.nominal * (1.0 + 1e-9));
+    EXPECT_TRUE(testing::is_close(q->mean_distance.nominal, static_cast<double>(exact.mean_distance), 1e-12));
+    EXPECT_GE(Precise(q->mean_distance.upper), exact.mean_distance);
+    EXPECT_LE(q->mean_distance.upper, q->mean_distance.nominal * (1.0 + 1e-8));
+    EXPECT_LE(q->mean_distance.nominal, std::sqrt(q->distortion.nominal));
+    // What the rounding theory assumes of probabilities, (R.6).
+    EXPECT_LE(exact.probability_error, 256 * kUnitRoundoff);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Quantizer, ::testing::Values(1, 2, 3, 4, 10, 37, 100, 1000, 10000));
+
+TEST(OptimalQuantizer, MatchesThePublishedDistortions) {
+  const std::vector<double> known = {.3634, .1902, .1175, .0799, .0580, .0440, .0345, .0279, .0229};
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    EXPECT_NEAR(optimal_quantizer(static_cast<Index>(i) + 2).distortion.nominal, known[i], 5.1e-5);
+  }
+  EXPECT_NEAR(optimal_quantizer(1).distortion.nominal, 1.0, 1e-15);
+  EXPECT_NEAR(optimal_quantizer(2).locations(1), std::sqrt(2.0 / std::numbers::pi), 1e-14);
+  EXPECT_NEAR(optimal_quantizer(2).distortion.nominal, 1.0 - 2.0 / std::numbers::pi, 1e-14);
+}
+
+TEST(OptimalQuantizer, DistortionFallsStrictlyAndIsNoWorseThanUniform) {
+  for (Index n = 1; n < 400; ++n) {
+    EXPECT_LT(optimal_quantizer(n + 1).distortion.upper, optimal_quantizer(n).distortion.nominal) << n;
+    EXPECT_LE(optimal_quantizer(n).distortion.nominal,
+              uniform_quantizer(n).distortion.nominal * (1.0 + 1e-12))
+        << n;
+  }
+}
+
+TEST(OptimalQuantizer, ApproachesPanterAndDite) {
+  const double limit = std::sqrt(3.0) * std::numbers::pi / 2.0;
+  double previous = INFINITY;
+  for (const Index n : {10, 100, 1000, 10000}) {
+    const double size = static_cast<double>(n);
+    const double gap = std::abs(size * size * optimal_quantizer(n).distortion.nominal - limit);
+    EXPECT_LT(gap, previous);
+    previous = gap;
+  }
+  EXPECT_LT(previous, 2e-3);
+}
+
+TEST(UniformQuantizer, HasThePapersLocationsAndRate) {
+  EXPECT_EQ(uniform_quantizer(1).locations(0), 0.0);
+  EXPECT_EQ(uniform_quantizer_rate(1), 1.0);
+  for (Index n = 2; n <= 2000; ++n) {
+    const double size = static_cast<double>(n);
+    const double log_n = std::log(size);
+    const double rate = 4.0 * log_n / (size * size) + 4.0 / (size * size * std::sqrt(2.0 * std::numbers::pi)) *
+                                                          (std::sqrt(log_n) + 0.25 / std::sqrt(log_n));
+    EXPECT_NEAR(uniform_quantizer_rate(n), rate, 1e-13 * rate);
+    const NormalQuantizer& q = uniform_quantizer(n);
+    EXPECT_LE(q.distortion.upper, uniform_quantizer_rate(n)) << n;
+    EXPECT_NEAR(q.locations(n - 1), 2.0 * std::sqrt(log_n) / size * (size - 1.0), 1e-14 * q.locations(n - 1));
+  }
+}
+
+TEST(Quantizers, RefuseBadSizes) {
+  for (const Index size : {Index{0}, Index{-1}, kMaxQuantizerSize + 1}) {
+    EXPECT_THROW(optimal_quantizer(size), InvalidArgument);
+    EXPECT_THROW(uniform_quantizer(size), InvalidArgument);
+    EXPECT_THROW(uniform_quantizer_rate(size), InvalidArgument);
+  }
+}
+
+TEST(Quantizers, AreMadeOnceEvenFromSeveralThreads) {
+  std::vector<const NormalQuantizer*> seen(8, nullptr);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& slot : seen) threads.emplace_back([&slot] { slot = &optimal_quantizer(777); });
+  }
+  for (const NormalQuantizer* q : seen) EXPECT_EQ(q, seen.front());
+}
+
+}  // namespace
+}  // namespace mixcert
