@@ -1,6 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // mixcert certify: a network and inputs in, mixtures with bounds out.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -8,7 +9,6 @@
 
 #include "command.h"
 #include "mixcert/core/version.h"
-#include "mixcert/io/inputs.h"
 #include "mixcert/io/model_file.h"
 #include "mixcert/io/result_file.h"
 #include "mixcert/io/sha256.h"
@@ -30,7 +30,8 @@ struct CertifyArguments {
 };
 
 ReadLimits limits_of(const Options& options) {
-  return {static_cast<std::uint64_t>(options.max_memory_in_gib * 1024.0 * 1024.0 * 1024.0)};
+  // Never above 2^62, so that the conversion is defined whatever the user says.
+  return {static_cast<std::uint64_t>(std::min(options.max_memory_in_gib * 0x1.0p30, 0x1.0p62))};
 }
 
 RunRecord make_record(const CertifyArguments& arguments) {
@@ -48,9 +49,11 @@ RunRecord make_record(const CertifyArguments& arguments) {
 
 void run_certify(const CertifyArguments& arguments) {
   arguments.options.validate();
+  check_outputs({{"MODEL", arguments.model}, {"--inputs", arguments.inputs}},
+                {{"--out", arguments.out}, {"--json", arguments.json}});
   const ReadLimits limits = limits_of(arguments.options);
   const Network network = load_network(arguments.model, limits);
-  const Matrix inputs = read_inputs(arguments.inputs, limits);
+  const Matrix inputs = load_inputs(arguments.inputs, network, limits);
   ResultWriter writer(arguments.out, arguments.json, make_record(arguments), limits);
 
   Services services;
@@ -60,15 +63,12 @@ void run_certify(const CertifyArguments& arguments) {
   };
   CertifyReport report(network, arguments.options);
   ProgressBar progress("certify", arguments.options.joint ? 1 : inputs.cols());
-  bool header_printed = false;
   certify(
       network, inputs, arguments.options,
       [&](Result&& result) {
         writer.add(result);
-        progress.clear();
-        if (!header_printed) std::fputs(report.header().c_str(), stdout);
-        header_printed = true;
-        std::fputs(report.add(result).c_str(), stdout);
+        const std::string row = report.add(result);
+        if (!row.empty()) progress.print(row);
         progress.advance();
       },
       services);
@@ -85,14 +85,11 @@ void run_certify(const CertifyArguments& arguments) {
 void add_certify_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("certify", "mixture and certified W2 bound at each input");
   auto arguments = std::make_shared<CertifyArguments>();
-  command->add_option("model", arguments->model, "network file (.safetensors)")
-      ->required()
-      ->type_name("MODEL");
-  command->add_option("--inputs", arguments->inputs, "inputs, one per row (.npy or .csv)")
-      ->required()
-      ->type_name("FILE");
+  add_model_option(*command, arguments->model);
+  add_inputs_option(*command, arguments->inputs);
   command->add_option("--out", arguments->out, "write mixtures and bounds (.npz)")->type_name("FILE");
-  command->add_option("--json", arguments->json, "write the report of every bound")->type_name("FILE");
+  command->add_option("--json", arguments->json, "write every bound and where it comes from")
+      ->type_name("FILE");
   add_table_options(*command, option_table(), arguments->options);
   command->footer(
       "Example:\n  mixcert certify net.safetensors --inputs x.csv --signature-size 100 --out r.npz");

@@ -14,7 +14,6 @@
 #include "command.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
-#include "mixcert/io/inputs.h"
 #include "mixcert/io/model_file.h"
 #include "mixcert/io/result_file.h"
 #include "mixcert/io/sha256.h"
@@ -76,18 +75,18 @@ nlohmann::ordered_json to_json(const Row& row, Index index) {
 }
 
 const TextTable& compare_table() {
-  static const TextTable table({{"input", 6},
-                                {"certified W2", 13},
-                                {"| lower (stat.)", 15},
-                                {"empirical W2", 13},
-                                {"its floor", 10},
-                                {"bound/lower", 12}});
+  static const TextTable table({{"input", 5},
+                                {"certified W2", 12},
+                                {"lower (stat.)", 13},
+                                {"empirical W2", 12},
+                                {"its floor", 9},
+                                {"bound/lower", 11}});
   return table;
 }
 
 std::string text_row(const Row& row, const std::string& name) {
   const double ratio = row.lower.lower > 0.0 ? row.stored.w2_bound / row.lower.lower : NAN;
-  return compare_table().row({name, short_number(row.stored.w2_bound), short_number(row.lower.lower),
+  return compare_table().row({name, short_bound(row.stored.w2_bound), short_number(row.lower.lower),
                               short_number(row.empirical.distance), short_number(row.empirical.floor),
                               short_number(ratio)});
 }
@@ -105,14 +104,17 @@ bool is_joint(const std::vector<StoredResult>& results, const Network& network, 
 }
 
 void run_compare(const CompareArguments& arguments) {
+  check_outputs({{"MODEL", arguments.model}, {"--inputs", arguments.inputs}, {"--result", arguments.result}},
+                {{"--json", arguments.json}});
   const Network network = load_network(arguments.model);
-  const Matrix inputs = read_inputs(arguments.inputs);
-  check_features(network, inputs);
+  const Matrix inputs = load_inputs(arguments.inputs, network);
   const std::vector<StoredResult> results = read_results(arguments.result);
   const bool joint = is_joint(results, network, inputs, arguments.result);
   const SimulationOptions options = arguments.sampling.to_options();
   arguments.sampling.check_memory(results.front().mixture.dimension());
 
+  std::optional<AtomicFile> json;
+  if (arguments.json) json.emplace(*arguments.json);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   std::fputs(compare_table().header().c_str(), stdout);
   ProgressBar progress("compare", static_cast<Index>(results.size()));
@@ -121,22 +123,21 @@ void run_compare(const CompareArguments& arguments) {
         joint ? simulate_joint(network, inputs, options) : simulate(network, inputs.col(i), i, options);
     const Row row = compare_one(results[static_cast<std::size_t>(i)], samples, options.seed, i);
     rows.push_back(to_json(row, i));
-    progress.clear();
-    std::fputs(text_row(row, joint ? "joint" : std::to_string(i)).c_str(), stdout);
+    progress.print(text_row(row, joint ? "joint" : std::to_string(i)));
     progress.advance();
   }
   std::fputs(
       "\nlower (stat.): Gelbrich distance of moments less its bootstrap bias, confidence 0.999, asymptotic\n"
       "empirical W2: biased upward; its floor is the same estimate between two samples of the mixture\n",
       stdout);
-  if (!arguments.json) return;
-  write_json(*arguments.json, {{"mixcert", version()},
-                               {"model_sha256", sha256_of_file(arguments.model)},
-                               {"result", arguments.result},
-                               {"samples", options.samples},
-                               {"seed", options.seed},
-                               {"command", command_line()},
-                               {"results", rows}});
+  if (!json) return;
+  commit_json(*json, {{"mixcert", version()},
+                      {"model_sha256", sha256_of_file(arguments.model)},
+                      {"result", arguments.result},
+                      {"samples", options.samples},
+                      {"seed", options.seed},
+                      {"command", command_line()},
+                      {"results", rows}});
   std::printf("wrote %s\n", arguments.json->c_str());
 }
 
@@ -145,17 +146,13 @@ void run_compare(const CompareArguments& arguments) {
 void add_compare_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("compare", "a result against Monte Carlo samples of the network");
   auto arguments = std::make_shared<CompareArguments>();
-  command->add_option("model", arguments->model, "network file (.safetensors)")
-      ->required()
-      ->type_name("MODEL");
-  command->add_option("--inputs", arguments->inputs, "the inputs the result was made for")
-      ->required()
-      ->type_name("FILE");
+  add_model_option(*command, arguments->model);
+  add_inputs_option(*command, arguments->inputs);
   command->add_option("--result", arguments->result, "result of mixcert certify (.npz)")
       ->required()
       ->type_name("FILE");
   command->add_option("--json", arguments->json, "write all estimates")->type_name("FILE");
-  arguments->sampling.add_to(*command);
+  arguments->sampling.add_to(*command, {"samples", "seed", "threads"});
   command->footer("Example:\n  mixcert compare net.safetensors --inputs x.csv --result r.npz --samples 1000");
   command->callback([arguments] { run_compare(*arguments); });
 }

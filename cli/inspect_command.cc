@@ -9,6 +9,7 @@
 #include "mixcert/io/model_file.h"
 #include "mixcert/io/sha256.h"
 #include "report/text_report.h"
+#include "run_context.h"
 
 namespace mixcert::cli {
 
@@ -16,7 +17,7 @@ void add_inspect_command(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("inspect", "layers, parameter counts, Lipschitz constants and gains");
   auto model = std::make_shared<std::string>();
-  command->add_option("model", *model, "network file (.safetensors)")->required()->type_name("MODEL");
+  add_model_option(*command, *model);
   command->footer("Example:\n  mixcert inspect net.safetensors");
   command->callback([model] {
     const Network network = load_network(*model);

@@ -3,10 +3,14 @@
 // Shared pieces of the subcommands.
 #include "run_context.h"
 
+#include <fmt/format.h>
+
 #include <cctype>
+#include <filesystem>
 #include <span>
 
-#include "mixcert/io/atomic_file.h"
+#include "mixcert/core/error.h"
+#include "mixcert/io/inputs.h"
 
 namespace mixcert::cli {
 namespace {
@@ -28,6 +32,14 @@ std::string quoted(const std::string& word) {
   return result + "'";
 }
 
+/// Links followed, so that two names of one file are equal.
+std::filesystem::path full_name(const std::string& path) {
+  std::error_code failed;
+  const std::filesystem::path whole = std::filesystem::absolute(path, failed);
+  const std::filesystem::path result = std::filesystem::weakly_canonical(whole, failed);
+  return failed ? whole : result;
+}
+
 }  // namespace
 
 void record_command_line(int argc, const char* const* argv) {
@@ -39,8 +51,36 @@ void record_command_line(int argc, const char* const* argv) {
 
 const std::string& command_line() { return recorded(); }
 
-void write_json(const std::filesystem::path& path, const nlohmann::ordered_json& json) {
-  AtomicFile file(path);
+void add_model_option(CLI::App& command, std::string& model) {
+  command.add_option("MODEL", model, "network file (.safetensors)")->required()->type_name("");
+}
+
+void add_inputs_option(CLI::App& command, std::string& inputs) {
+  command.add_option("--inputs", inputs, "inputs, one per row (.npy or .csv)")->required()->type_name("FILE");
+}
+
+Matrix load_inputs(const std::string& file, const Network& network, const ReadLimits& limits) {
+  Matrix inputs = read_inputs(file, limits);
+  if (inputs.rows() != network.inputs()) {
+    throw FileError(fmt::format("{}: inputs: expected {} features, as the network takes, got {}", file,
+                                network.inputs(), inputs.rows()));
+  }
+  return inputs;
+}
+
+void check_outputs(const std::vector<NamedFile>& read, const std::vector<NamedFile>& written) {
+  std::vector<NamedFile> taken = read;
+  for (const NamedFile& output : written) {
+    for (const NamedFile& other : taken) {
+      require(!output.path || !other.path || full_name(*output.path) != full_name(*other.path),
+              fmt::format("{} {}: expected a file of its own, got that of {}", output.option,
+                          output.path.value_or(""), other.option));
+    }
+    taken.push_back(output);
+  }
+}
+
+void commit_json(AtomicFile& file, const nlohmann::ordered_json& json) {
   file.write(json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   file.commit();
 }

@@ -1,16 +1,20 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // What several subcommands share: the command line as it was typed, flags made from an
-// option table, and writing a JSON file in one piece.
+// option table, files to read and files to write.
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
-#include <memory>
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "mixcert/core/option_table.h"
+#include "mixcert/io/array.h"
+#include "mixcert/io/atomic_file.h"
+#include "mixcert/network/network.h"
 
 namespace mixcert::cli {
 
@@ -28,7 +32,8 @@ void add_table_options(CLI::App& app, const OptionTable<Owner>& table, Owner& ow
     const auto store = [&field, &owner](const std::string& text) { field.set(owner, text); };
     if (field.kind == OptionKind::Flag) {
       app.add_flag_callback(
-          "--" + field.name, [store] { store("true"); }, field.help);
+             "--" + field.name, [store] { store("true"); }, field.help)
+          ->disable_flag_override();  // --joint=3 would count as --joint
       continue;
     }
     CLI::Option* option = app.add_option_function<std::string>("--" + field.name, store, field.help);
@@ -37,7 +42,25 @@ void add_table_options(CLI::App& app, const OptionTable<Owner>& table, Owner& ow
   }
 }
 
-/// Writes beside and renames. Throws FileError.
-void write_json(const std::filesystem::path& path, const nlohmann::ordered_json& json);
+/// The positional MODEL and the option --inputs.
+void add_model_option(CLI::App& command, std::string& model);
+void add_inputs_option(CLI::App& command, std::string& inputs);
+
+/// Inputs of the network, one per column. Throws FileError naming the file where the number
+/// of features is another.
+Matrix load_inputs(const std::string& file, const Network& network, const ReadLimits& limits = {});
+
+/// A file as an option names it; no path where the option was not given.
+struct NamedFile {
+  std::string option;
+  std::optional<std::string> path;
+};
+
+/// Throws InvalidArgument where a file to be written is one of those read, or another one of
+/// those written.
+void check_outputs(const std::vector<NamedFile>& read, const std::vector<NamedFile>& written);
+
+/// Puts the JSON in place.
+void commit_json(AtomicFile& file, const nlohmann::ordered_json& json);
 
 }  // namespace mixcert::cli

@@ -8,7 +8,6 @@
 
 #include "command.h"
 #include "mixcert/core/error.h"
-#include "mixcert/io/inputs.h"
 #include "mixcert/io/model_file.h"
 #include "mixcert/io/npy.h"
 #include "mixcert/simulate/simulate.h"
@@ -39,9 +38,9 @@ void write_joint(const Network& network, const Matrix& inputs, const SimulationO
 }
 
 void run_sample(const SampleArguments& arguments) {
+  check_outputs({{"MODEL", arguments.model}, {"--inputs", arguments.inputs}}, {{"--out", arguments.out}});
   const Network network = load_network(arguments.model);
-  const Matrix inputs = read_inputs(arguments.inputs);
-  check_features(network, inputs);
+  const Matrix inputs = load_inputs(arguments.inputs, network);
   const SimulationOptions options = arguments.sampling.to_options();
   arguments.sampling.check_memory(network.outputs() * (arguments.sampling.joint ? inputs.cols() : 1));
   NpyWriter writer(arguments.out, {inputs.cols(), options.samples, network.outputs()});
@@ -64,12 +63,8 @@ void run_sample(const SampleArguments& arguments) {
 void add_sample_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("sample", "Monte Carlo samples of the network's outputs");
   auto arguments = std::make_shared<SampleArguments>();
-  command->add_option("model", arguments->model, "network file (.safetensors)")
-      ->required()
-      ->type_name("MODEL");
-  command->add_option("--inputs", arguments->inputs, "inputs, one per row (.npy or .csv)")
-      ->required()
-      ->type_name("FILE");
+  add_model_option(*command, arguments->model);
+  add_inputs_option(*command, arguments->inputs);
   command->add_option("--out", arguments->out, "write samples (.npy) [inputs, samples, outputs]")
       ->required()
       ->type_name("FILE");

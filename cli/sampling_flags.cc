@@ -19,7 +19,7 @@ constexpr double kMaxGib = 8.0;
 const OptionTable<SamplingFlags>& sampling_table() {
   static const OptionTable<SamplingFlags> table = {
       integer_option<SamplingFlags, Index>("samples", &SamplingFlags::samples, 2, 1000000000,
-                                           "samples of the network"),
+                                           "samples of the network at each input"),
       flag_option("joint", &SamplingFlags::joint, "one weight draw shared by all inputs"),
       integer_option<SamplingFlags, std::uint64_t>(
           "seed", &SamplingFlags::seed, 0, std::numeric_limits<std::uint64_t>::max(), "seed of the samples"),
@@ -31,7 +31,9 @@ const OptionTable<SamplingFlags>& sampling_table() {
 
 }  // namespace
 
-void SamplingFlags::add_to(CLI::App& command) { add_table_options(command, sampling_table(), *this); }
+void SamplingFlags::add_to(CLI::App& command, const std::vector<std::string>& only) {
+  add_table_options(command, sampling_table(), *this, only);
+}
 
 SimulationOptions SamplingFlags::to_options() const {
   SimulationOptions options;
@@ -48,11 +50,6 @@ void SamplingFlags::check_memory(Index rows) const {
   if (gib <= kMaxGib) return;
   throw ResourceError(fmt::format("--samples {}: would need {:.1f} GiB, more than the limit of {} GiB",
                                   samples, gib, kMaxGib));
-}
-
-void check_features(const Network& network, const Matrix& inputs) {
-  require(inputs.rows() == network.inputs(),
-          fmt::format("--inputs: the network takes {} features, got {}", network.inputs(), inputs.rows()));
 }
 
 }  // namespace mixcert::cli

@@ -5,8 +5,9 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <string>
+#include <vector>
 
-#include "mixcert/network/network.h"
 #include "mixcert/simulate/simulate.h"
 
 namespace mixcert::cli {
@@ -17,13 +18,11 @@ struct SamplingFlags {
   std::uint64_t seed = 0;
   int threads = 0;
 
-  void add_to(CLI::App& command);
+  /// The fields listed in `only` when given.
+  void add_to(CLI::App& command, const std::vector<std::string>& only = {});
   [[nodiscard]] SimulationOptions to_options() const;
   /// Throws ResourceError when `rows` x samples would not fit.
   void check_memory(Index rows) const;
 };
-
-/// Throws InvalidArgument unless the inputs have the network's number of features.
-void check_features(const Network& network, const Matrix& inputs);
 
 }  // namespace mixcert::cli

@@ -21,7 +21,11 @@ CancelFlag& flag() {
   return instance;
 }
 
-extern "C" void request_cancel(int) { flag().store(true); }
+/// The second signal ends the program at once.
+extern "C" void request_cancel(int signal) {
+  flag().store(true);
+  std::signal(signal, SIG_DFL);
+}
 
 }  // namespace
 
@@ -30,8 +34,9 @@ const CancelFlag& cancel_flag() { return flag(); }
 void install_signal_handlers() {
   static_assert(CancelFlag::is_always_lock_free);
   flag().store(false);  // also constructs it, which a handler must not do
-  std::signal(SIGINT, request_cancel);
-  std::signal(SIGTERM, request_cancel);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, request_cancel);
+  // A closed pipe must not end a run that is also writing files.
+  std::signal(SIGPIPE, SIG_IGN);
 }
 
 ProgressBar::ProgressBar(std::string label, Index total)
@@ -48,8 +53,15 @@ void ProgressBar::advance(Index count) {
   draw();
 }
 
+void ProgressBar::print(const std::string& lines) {
+  clear();
+  std::fputs(lines.c_str(), stdout);
+  last_drawn_ = {};
+}
+
 void ProgressBar::clear() {
-  if (visible_) std::fputs("\r\033[K", stderr);
+  if (drawn_) std::fputs("\r\033[K", stderr);
+  drawn_ = false;
 }
 
 void ProgressBar::draw() {
@@ -58,6 +70,7 @@ void ProgressBar::draw() {
                           std::string(static_cast<std::size_t>(kBarWidth - filled), '.');
   std::fprintf(stderr, "\r%s [%s] %lld/%lld\033[K", label_.c_str(), bar.c_str(),
                static_cast<long long>(done_), static_cast<long long>(total_));
+  drawn_ = true;
 }
 
 }  // namespace mixcert::cli

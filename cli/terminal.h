@@ -11,7 +11,7 @@
 
 namespace mixcert::cli {
 
-/// Set by SIGINT and SIGTERM once install_signal_handlers() was called.
+/// Set by SIGINT, SIGTERM and SIGHUP once install_signal_handlers() was called.
 const CancelFlag& cancel_flag();
 void install_signal_handlers();
 
@@ -23,7 +23,9 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
   void advance(Index count = 1);
-  /// Wipes the bar so that other text can be printed; it comes back with the next advance().
+  /// Prints lines on standard output in place of the bar, which comes back at the next advance().
+  void print(const std::string& lines);
+  /// Wipes the bar.
   void clear();
 
  private:
@@ -32,7 +34,8 @@ class ProgressBar {
   std::string label_;
   Index total_;
   Index done_ = 0;
-  bool visible_;
+  bool visible_;        ///< standard error is a terminal
+  bool drawn_ = false;  ///< the bar is there now
   std::mutex mutex_;
   std::chrono::steady_clock::time_point last_drawn_;
 };

@@ -18,7 +18,7 @@ namespace {
 
 using namespace mixcert;
 
-constexpr Index kWidth = 48;
+constexpr Index kWidth = 16;
 constexpr Index kTrainingPoints = 256;
 constexpr double kNoise = 0.1;
 
@@ -69,8 +69,8 @@ int main(int argc, char** argv) {
   const std::filesystem::path directory = argv[1];
   std::filesystem::create_directories(directory);
   Generator generator = make_generator(7, Stream::Example);
-  const DenseLayer first = feature_layer("0", kWidth, 1, 2.5, 0.05, generator);
-  const DenseLayer second = feature_layer("1", kWidth, kWidth, 1.2, 0.05, generator);
+  const DenseLayer first = feature_layer("0", kWidth, 1, 2.5, 0.02, generator);
+  const DenseLayer second = feature_layer("1", kWidth, kWidth, 1.0, 0.02, generator);
   const DenseLayer last = output_layer(first, second, generator);
   const Activation tanh(ActivationFunction::Tanh);
   save_network(directory / "example.safetensors",

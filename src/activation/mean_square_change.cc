@@ -16,8 +16,8 @@ namespace {
 // change the bound by less than 2 % for tanh and cost one more erfc each.
 constexpr std::array<double, 7> kCuts = {-INFINITY, -2.0, -0.75, 0.0, 0.75, 2.0, INFINITY};
 
-// Rounding of the standardised kink and of f(center), relative to the Lipschitz bound.
-constexpr double kKinkSlack = 1e-13;
+// Units of rounding in a product of a squared value and a probability, far tails included.
+constexpr Index kMassRoundings = 65536;
 
 struct Cell {
   double mean, deviation, center, lower, upper;
@@ -31,7 +31,7 @@ Upper linear_piece(const Cell& cell, double slope, double value, double lower, d
   const double scale = slope * cell.deviation;
   if (std::abs(scale) < 1e-150) {
     const double rest = slope * cell.mean - value;
-    return Upper::of_sum(rest * rest * normal_mass(low, high), 1024);
+    return Upper::of_sum(rest * rest * normal_mass(low, high), kMassRoundings);
   }
   // slope z - value = scale (x - target); the difference to `center` is formed first so that
   // nothing cancels when the piece is the one the location lies on.
@@ -40,11 +40,29 @@ Upper linear_piece(const Cell& cell, double slope, double value, double lower, d
   return Upper::of_sum(scale * scale, 4) * normal_square_about(target, low, high);
 }
 
+/// Bound of E[(f + e)^2] for a computed E f^2 and an error |e| <= `error` that lives on an
+/// interval of the given mass: Minkowski.
+Upper with_value_error(const Upper& square, double error, double mass) {
+  const Upper root = sqrt(square) + Upper::exact(error) * sqrt(Upper::of_sum(mass, kMassRoundings));
+  return {square.nominal, (root * root).upper};
+}
+
 Upper piecewise_linear(const Activation& f, const Cell& cell, double left_slope) {
   const double kink = -cell.mean / cell.deviation;
+  const double rounding = 8 * kUnitRoundoff * (std::abs(kink) + std::abs(cell.center));
   const double value = f(cell.mean + cell.deviation * cell.center);
-  return linear_piece(cell, left_slope, value, -INFINITY, kink) +
-         linear_piece(cell, 1.0, value, kink, INFINITY);
+  const double low = std::min(cell.lower, cell.center);
+  const double high = std::max(cell.upper, cell.center);
+  // Cell and location on one side of the kink: the difference is linear and nothing is rounded.
+  if (!(kink > low - rounding)) return linear_piece(cell, 1.0, value, -INFINITY, INFINITY);
+  if (!(kink < high + rounding)) return linear_piece(cell, left_slope, value, -INFINITY, INFINITY);
+  const Upper square = linear_piece(cell, left_slope, value, -INFINITY, kink) +
+                       linear_piece(cell, 1.0, value, kink, INFINITY);
+  // f is continuous, so a kink or a location that is off by `rounding` moves it by that times
+  // the slope, from the kink to the end of the cell away from the location: narrow cells feel it.
+  const double beyond = cell.center > kink ? normal_mass(cell.lower, std::min(cell.upper, kink + rounding))
+                                           : normal_mass(std::max(cell.lower, kink - rounding), cell.upper);
+  return with_value_error(square, f.lipschitz().upper * cell.deviation * rounding, beyond);
 }
 
 double end_point(const Cell& cell, double x) { return cell.mean + cell.deviation * x; }
@@ -90,7 +108,6 @@ Upper Activation::mean_square_change(double mean, double deviation, double cente
       local = local_slopes(*this, cell);
       break;
   }
-  local.upper = next_up(local.upper + kKinkSlack * global.upper);
   return min(global, local);
 }
 

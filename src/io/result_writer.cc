@@ -18,10 +18,9 @@ ResultWriter::ResultWriter(const std::optional<std::filesystem::path>& npz,
                            const std::optional<std::filesystem::path>& json, const RunRecord& run,
                            const ReadLimits& limits)
     : joint_(run.joint) {
-  require(
-      !npz || !json || std::filesystem::weakly_canonical(*npz) != std::filesystem::weakly_canonical(*json),
-      "ResultWriter: expected different files for arrays and report, got '" + npz.value_or("").string() +
-          "' twice");
+  require(!npz || !json || full_name(*npz) != full_name(*json),
+          "ResultWriter: expected different files for arrays and report, got '" + npz.value_or("").string() +
+              "' twice");
   if (npz) arrays_ = std::make_unique<Arrays>(*npz, limits);
   if (json) report_ = std::make_unique<Report>(*json, run);
 }

@@ -10,6 +10,9 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace mixcert {
@@ -102,6 +105,24 @@ bool is_accurate(const Covariance& covariance, const Eigenpairs& pairs) {
   return pairs.vectors.allFinite() && residual.norm() <= 1e-9 * covariance.trace();
 }
 
+/// Nothing where Lanczos does not converge; on rank-one matrices Spectra may throw instead.
+std::optional<Eigenpairs> lanczos_pairs(const Covariance& covariance, Index count) {
+  const Index n = covariance.dimension();
+  CovarianceProduct product(covariance);
+  Spectra::SymEigsSolver<CovarianceProduct> solver(product, count,
+                                                   std::min(n, std::max<Index>(2 * count + 6, 12)));
+  try {
+    solver.init();
+    solver.compute(Spectra::SortRule::LargestAlge, kMaxRestarts, kTolerance);
+  } catch (const std::runtime_error&) {
+    return std::nullopt;
+  }
+  if (solver.info() != Spectra::CompInfo::Successful) return std::nullopt;
+  Eigenpairs pairs{solver.eigenvalues().cwiseMax(0.0), solver.eigenvectors()};
+  if (!is_accurate(covariance, pairs)) return std::nullopt;
+  return pairs;
+}
+
 }  // namespace
 
 Eigenpairs leading_eigenpairs(const Covariance& covariance, Index count) {
@@ -111,15 +132,7 @@ Eigenpairs leading_eigenpairs(const Covariance& covariance, Index count) {
   if (covariance.is_diagonal()) return diagonal_pairs(covariance.variances(), count);
   if (covariance.rank() == 0 && covariance.block_count() > 1) return block_pairs(covariance, count);
   if (n > kDenseSize && 4 * count < n && covariance.trace() > 0.0) {
-    CovarianceProduct product(covariance);
-    Spectra::SymEigsSolver<CovarianceProduct> solver(product, count,
-                                                     std::min(n, std::max<Index>(2 * count + 6, 12)));
-    solver.init();
-    solver.compute(Spectra::SortRule::LargestAlge, kMaxRestarts, kTolerance);
-    if (solver.info() == Spectra::CompInfo::Successful) {
-      Eigenpairs pairs{solver.eigenvalues().cwiseMax(0.0), solver.eigenvectors()};
-      if (is_accurate(covariance, pairs)) return pairs;
-    }
+    if (auto pairs = lanczos_pairs(covariance, count)) return *std::move(pairs);
   }
   return dense_pairs(covariance.to_dense(), count);
 }

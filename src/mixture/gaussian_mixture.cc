@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "mixcert/core/error.h"
+#include "mixcert/core/rounding.h"
 
 namespace mixcert {
 namespace {
@@ -24,15 +25,22 @@ double log_sum_exp(const Vector& x) {
   return top + std::log((x.array() - top).exp().sum());
 }
 
-/// log N(x; mean, S) from a Cholesky factorisation of a positive definite S.
+/// log N(x; mean, S) from a Cholesky factorisation of the correlations of S. Singular matrices
+/// often factor by the grace of rounding; their condition number gives them away.
 double gaussian_log_density(const Vector& deviation, const Matrix& covariance) {
-  const Eigen::LLT<Matrix> factor(covariance);
-  require(factor.info() == Eigen::Success,
-          "log density: a component's covariance is singular, so the law has none");
-  const Vector whitened = factor.matrixL().solve(deviation);
-  const double log_determinant = 2.0 * factor.matrixLLT().diagonal().array().log().sum();
-  const double n = static_cast<double>(deviation.size());
-  return -0.5 * (whitened.squaredNorm() + log_determinant + n * std::log(2.0 * std::numbers::pi));
+  const std::string singular = "log density: a component's covariance is singular, so the law has none";
+  const Index n = covariance.rows();
+  const Vector scale = covariance.diagonal().cwiseSqrt();
+  require(n == 0 || scale.minCoeff() > 0.0, singular);
+  const Vector inverse = scale.cwiseInverse();
+  const Eigen::LLT<Matrix> factor(inverse.asDiagonal() * covariance * inverse.asDiagonal());
+  const double rounding = 4.0 * static_cast<double>(n) * rounding_gamma(n + 2);
+  require(factor.info() == Eigen::Success && factor.rcond() > rounding, singular);
+  const Vector whitened = factor.matrixL().solve(inverse.cwiseProduct(deviation));
+  const double log_determinant =
+      2.0 * (factor.matrixLLT().diagonal().array().log().sum() + scale.array().log().sum());
+  return -0.5 * (whitened.squaredNorm() + log_determinant +
+                 static_cast<double>(n) * std::log(2.0 * std::numbers::pi));
 }
 
 Vector select(ConstVectorRef from, const std::vector<Index>& indices) {

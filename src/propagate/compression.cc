@@ -3,6 +3,7 @@
 // Weighted k-means and moment matching.
 #include "mixcert/propagate/compression.h"
 
+#include <Eigen/Eigenvalues>
 #include <cmath>
 
 #include "mixcert/core/error.h"
@@ -11,7 +12,7 @@
 namespace mixcert {
 namespace {
 
-constexpr int kMaxLloydSteps = 100;
+constexpr int kMaxLloydSteps = 50;
 
 /// Index drawn with probability proportional to `mass`; the last positive one if rounding
 /// runs past the end.
@@ -77,6 +78,19 @@ Index renumber(std::vector<Index>& cluster, Index clusters) {
   return next;
 }
 
+/// The same F F' with as few columns as it has rank, longest first: principal directions.
+Matrix principal_factor(const Matrix& factor) {
+  if (factor.cols() <= 1) return factor;
+  const bool tall = factor.cols() <= factor.rows();
+  const Eigen::SelfAdjointEigenSolver<Matrix> solver(tall ? Matrix(factor.transpose() * factor)
+                                                          : Matrix(factor * factor.transpose()));
+  const Vector values = solver.eigenvalues().cwiseMax(0.0).reverse();
+  const Matrix vectors = solver.eigenvectors().rowwise().reverse();
+  const Index rank = (values.array() > 1e-30 * values(0)).count();
+  if (tall) return factor * vectors.leftCols(rank);
+  return vectors.leftCols(rank) * values.head(rank).cwiseSqrt().asDiagonal();
+}
+
 /// Mean and covariance of the members: averages plus the spread of their means.
 Gaussian match_moments(const GaussianMixture& mixture, const std::vector<Index>& members, double mass) {
   const auto count = static_cast<Index>(members.size());
@@ -97,8 +111,10 @@ Gaussian match_moments(const GaussianMixture& mixture, const std::vector<Index>&
     spread.col(i) = std::sqrt(weights(i)) * (mixture.component(member).mean - mean);
   }
   // The weighted deviations sum to zero, so two members span one direction.
-  if (count == 2 && weights(1) > 0.0) spread = Matrix(spread.col(0) / std::sqrt(weights(1)));
-  return {mean, weighted_sum(weights, covariances).plus_low_rank(spread)};
+  if (count == 2 && weights(1) > 0.0) {
+    spread = Matrix(spread.col(0) / std::sqrt(weights(1)));
+  }
+  return {mean, weighted_sum(weights, covariances).plus_low_rank(principal_factor(spread))};
 }
 
 }  // namespace

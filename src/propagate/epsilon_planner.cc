@@ -4,6 +4,9 @@
 #include "mixcert/propagate/epsilon_planner.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "mixcert/core/error.h"
 
 namespace mixcert {
 namespace {
@@ -12,6 +15,8 @@ namespace {
 constexpr double kReserve = 1e-5;
 // Share of a layer's allowance that compression may use.
 constexpr double kCompressionShare = 0.5;
+// Component counts tried are 1, 4, 16, ...: each try clusters the mixture anew.
+constexpr Index kComponentGrowth = 4;
 
 }  // namespace
 
@@ -34,36 +39,50 @@ EpsilonPlanner::EpsilonPlanner(const Network& network, const Sensitivity& sensit
       services_(services),
       input_count_(input_count) {}
 
-LayerTerms EpsilonPlanner::terms(Index layer, const GaussianMixture& mixture, const LayerSizes& sizes) const {
+LayerTrace EpsilonPlanner::approximate(Index layer, const GaussianMixture& mixture,
+                                       const LayerSizes& sizes) const {
+  if (services_.cancel != nullptr && services_.cancel->load()) throw Interrupted("interrupted");
   const Vector per_neuron = placement_metric(sensitivity_, options_, layer);
   const Vector metric = per_neuron.transpose().replicate(input_count_, 1).reshaped();
-  LayerTrace trace = approximate_layer(mixture, sizes, metric, options_, services_);
+  return approximate_layer(mixture, sizes, metric, options_, services_);
+}
+
+LayerTerms EpsilonPlanner::terms(Index layer, const LayerTrace& trace) const {
   return evaluate_layer(network_, sensitivity_, trace, layer, input_count_,
                         certificate_form(options_.certificate));
 }
 
-Index EpsilonPlanner::choose_components(Index layer, const GaussianMixture& mixture, double share) {
+EpsilonPlanner::Reduced EpsilonPlanner::reduce(Index layer, const GaussianMixture& mixture,
+                                               double share) const {
   const Index most = std::min(mixture.size(), options_.max_components);
-  for (Index count = 1; count < most; count *= 2) {
-    if (terms(layer, mixture, {count, 1}).compression.upper <= kCompressionShare * share) return count;
+  Reduced reduced{mixture, most, 0.0};
+  for (Index count = 1; count < most; count *= kComponentGrowth) {
+    LayerTrace trace = approximate(layer, mixture, {count, 1});
+    const double cost = terms(layer, trace).compression.upper;
+    if (cost <= kCompressionShare * share) return {std::move(trace.after), count, cost};
   }
-  return most;
+  return reduced;
 }
 
-Index EpsilonPlanner::choose_points(Index layer, const GaussianMixture& mixture, Index components,
-                                    double share) {
+Index EpsilonPlanner::choose_points(Index layer, const Reduced& reduced, double share) {
+  // The mixture is compressed already, so only the local term is looked at.
   const auto fits = [&](Index points) {
-    const LayerTerms t = terms(layer, mixture, {components, points});
-    return t.compression.upper + t.local.upper <= share;
+    const LayerTrace trace = approximate(layer, reduced.mixture, {0, points});
+    return reduced.cost + terms(layer, trace).local.upper <= share;
   };
-  const Index most = std::max<Index>(1, options_.max_components / components);
+  const Index most = std::max<Index>(1, options_.max_components / reduced.components);
+  Index low = 0;  // does not fit
   Index high = 1;
-  while (high < most && !fits(high)) high = std::min(2 * high, most);
-  if (!fits(high)) {
+  bool found = fits(high);
+  while (!found && high < most) {
+    low = high;
+    high = std::min(2 * high, most);
+    found = fits(high);
+  }
+  if (!found) {
     budget_spent_ = true;
     return most;
   }
-  Index low = high / 2;  // does not fit, or is zero
   while (high - low > 1) {
     const Index middle = low + (high - low) / 2;
     (fits(middle) ? high : low) = middle;
@@ -73,8 +92,8 @@ Index EpsilonPlanner::choose_points(Index layer, const GaussianMixture& mixture,
 
 LayerSizes EpsilonPlanner::plan(Index layer, const GaussianMixture& mixture) {
   const double share = *options_.epsilon * (1.0 - kReserve) / static_cast<double>(network_.hidden_count());
-  const Index components = choose_components(layer, mixture, share);
-  return {components, choose_points(layer, mixture, components, share)};
+  const Reduced reduced = reduce(layer, mixture, share);
+  return {reduced.components, choose_points(layer, reduced, share)};
 }
 
 }  // namespace mixcert

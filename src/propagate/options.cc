@@ -41,20 +41,18 @@ std::string_view name_of(Enum value, const std::vector<std::pair<Enum, std::stri
 
 OptionTable<Options> make_table() {
   return {
-      flag_option("joint", &Options::joint, "one mixture over all outputs at all inputs together"),
-      choice_option("method", &Options::method, method_names(),
-                    "how laws are made discrete; cross carries no bound"),
+      flag_option("joint", &Options::joint, "one mixture over the outputs at all inputs"),
+      choice_option("method", &Options::method, method_names(), "how laws become discrete; cross: no bound"),
       choice_option("certificate", &Options::certificate, certificate_names(),
-                    "how errors are carried to the output; paper: the paper's constants"),
-      choice_option("grid", &Options::grid, grid_names(), "placement of grid points on each axis"),
+                    "constants that carry errors to the output"),
+      choice_option("grid", &Options::grid, grid_names(), "optimal or evenly spaced points"),
       integer_option<Options, Index>("signature-size", &Options::signature_size, 1, kMaxGridSize,
                                      "grid points per Gaussian component"),
       integer_option<Options, Index>("components", &Options::components, 0, kMaxGridSize,
-                                     "components kept by compression; 0: no compression"),
-      real_option("epsilon", &Options::epsilon, 0.0,
-                  "choose sizes until the bound is at most this; replaces the two sizes above"),
+                                     "components kept by compression; 0: all"),
+      real_option("epsilon", &Options::epsilon, 0.0, "choose both sizes so that the bound is below this"),
       integer_option<Options, Index>("max-components", &Options::max_components, 1, kMaxGridSize,
-                                     "budget of components while epsilon is pursued"),
+                                     "most components while epsilon is sought"),
       integer_option<Options, std::uint64_t>(
           "seed", &Options::seed, 0, std::numeric_limits<std::uint64_t>::max(), "seed of the clustering"),
       integer_option<Options, int>("threads", &Options::threads, 0, 4096,

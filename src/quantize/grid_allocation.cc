@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <string>
 
@@ -110,12 +111,15 @@ std::vector<Index> optimal_grid_sizes(ConstVectorRef eigenvalues, Index point_bu
     stages[axis] = solve_stage(eigenvalues(order[axis]), quotients, distortion_of, later);
     later = stages[axis].cost;
   }
+  std::vector<Index> chosen;
   Index left = point_budget;
-  for (std::size_t axis = 0; axis < axes; ++axis) {
-    const Index size = stages[axis].choice[quotients.index_of(left)];
-    sizes[static_cast<std::size_t>(order[axis])] = size;
-    left /= size;
+  for (const Stage& stage : stages) {
+    chosen.push_back(stage.choice[quotients.index_of(left)]);
+    left /= chosen.back();
   }
+  // Larger sizes to larger eigenvalues never cost more, and settle ties between equal ones.
+  std::sort(chosen.begin(), chosen.end(), std::greater<>());
+  for (std::size_t axis = 0; axis < axes; ++axis) sizes[static_cast<std::size_t>(order[axis])] = chosen[axis];
   return sizes;
 }
 

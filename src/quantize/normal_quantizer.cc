@@ -12,6 +12,7 @@
 #include <mutex>
 #include <numbers>
 #include <string>
+#include <utility>
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/normal.h"
@@ -19,8 +20,9 @@
 namespace mixcert {
 namespace {
 
-constexpr int kMaxNewtonSteps = 60;
-constexpr double kNewtonTolerance = 1e-15;
+constexpr int kMaxNewtonSteps = 200;
+// Gaps to the cell means below this are rounding once Newton no longer reduces them.
+constexpr double kRoundingGap = 1e-13;
 
 /// Positive locations of an N-point quantizer, increasing. The first cell starts at zero
 /// when N is even, half way to the fixed location zero when it is odd.
@@ -35,16 +37,44 @@ class HalfQuantizer {
     }
   }
 
+  /// Newton's method as long as it brings every location closer to the mean of its cell, which
+  /// far from the solution it need not: the outermost one can run away to where its equation
+  /// holds because nothing is left there. Such steps are replaced by Lloyd's, which are safe.
   const Vector& solve() {
-    for (int step = 0; step < kMaxNewtonSteps && locations_.size() > 0; ++step) {
+    if (locations_.size() == 0) return locations_;
+    Vector gaps = centroid_gaps();
+    for (int step = 0; step < kMaxNewtonSteps; ++step) {
+      const Vector start = locations_;
       const Vector change = newton_step();
       locations_ += damping(change) * change;
-      if (change.cwiseAbs().maxCoeff() <= kNewtonTolerance * locations_.maxCoeff()) break;
+      Vector next_gaps = centroid_gaps();
+      if (!(largest(next_gaps) < largest(gaps))) {
+        if (largest(gaps) <= kRoundingGap) {
+          locations_ = start;
+          break;
+        }
+        locations_ = start + gaps;
+        next_gaps = centroid_gaps();
+      }
+      gaps = std::move(next_gaps);
     }
     return locations_;
   }
 
  private:
+  static double largest(const Vector& x) { return x.cwiseAbs().maxCoeff<Eigen::PropagateNaN>(); }
+
+  /// E[Z | cell] - location for every cell.
+  [[nodiscard]] Vector centroid_gaps() const {
+    Vector gaps(locations_.size());
+    for (Index i = 0; i < gaps.size(); ++i) {
+      const double low = lower_end(i);
+      const double high = upper_end(i);
+      gaps(i) = normal_mean_about(locations_(i), low, high) / normal_mass(low, high);
+    }
+    return gaps;
+  }
+
   [[nodiscard]] double lower_end(Index i) const {
     if (i > 0) return 0.5 * (locations_(i - 1) + locations_(i));
     return odd_ ? 0.5 * locations_(0) : 0.0;

@@ -17,18 +17,25 @@
 namespace mixcert {
 namespace {
 
+// Axes below this share of the whole gain less than their directions lose to rounding (R.5).
+constexpr double kRelativeNoise = 1e-12;
+
 /// Axes that carry more than one point, with the eigenvector each follows.
 struct ActiveAxes {
   std::vector<Index> columns;
   std::vector<const NormalQuantizer*> quantizers;
 };
 
-ActiveAxes choose_axes(const Vector& eigenvalues, Index point_budget, QuantizerFamily family) {
+// Directions that carry less than this fraction of the leading one are left to their mean where
+// directions are computed ones: the rounding of so flat a direction (R.5) costs more than it gains.
+constexpr double kFlattestDirection = 1e-6;
+
+ActiveAxes choose_axes(const Vector& eigenvalues, double smallest, Index point_budget, QuantizerFamily family) {
   const std::vector<Index> sizes = optimal_grid_sizes(
       eigenvalues, point_budget, [family](Index n) { return family(n).distortion.nominal; });
   ActiveAxes axes;
   for (std::size_t j = 0; j < sizes.size(); ++j) {
-    if (sizes[j] == 1 || eigenvalues(static_cast<Index>(j)) <= 0.0) continue;
+    if (sizes[j] == 1 || eigenvalues(static_cast<Index>(j)) <= smallest) continue;
     axes.columns.push_back(static_cast<Index>(j));
     axes.quantizers.push_back(&family(sizes[j]));
   }
@@ -107,7 +114,9 @@ GridSignature grid_signature(const Covariance& covariance, ConstVectorRef metric
   require(metric.size() == covariance.dimension(), "grid_signature: the metric has the wrong size");
   const Vector scale = metric.cwiseSqrt();
   const Eigenpairs pairs = leading_eigenpairs(covariance.scaled(scale), max_active_axes(point_budget));
-  const ActiveAxes axes = choose_axes(pairs.values, point_budget, family);
+  const double smallest =
+      covariance.is_diagonal() || pairs.values.size() == 0 ? 0.0 : kFlattestDirection * pairs.values(0);
+  const ActiveAxes axes = choose_axes(pairs.values, smallest, point_budget, family);
 
   GridSignature signature;
   signature.quantizers = axes.quantizers;

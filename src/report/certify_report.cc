@@ -14,23 +14,23 @@ namespace {
 
 constexpr Index kShownOutputs = 3;
 
-const TextTable& input_table() {
-  static const TextTable table({{"input", 6},
-                                {"mean", 24},
-                                {"std", 24},
-                                {"certified W2", 13},
-                                {"relative W2", 12},
-                                {"components", 10},
-                                {"time", 9}});
-  return table;
+/// As narrow as the vectors of `entries` numbers allow.
+TextTable input_table(bool joint, Index entries) {
+  const int vector_width = !joint && entries == 1 ? 10 : !joint && entries == 2 ? 19 : 24;
+  return TextTable({{"input", 5},
+                    {"mean", vector_width},
+                    {"std", vector_width},
+                    {"certified W2", 12},
+                    {"relative W2", 11},
+                    {"components", 10},
+                    {"time", 8}});
 }
 
 /// The first few entries.
 std::string short_vector(const Vector& values) {
-  if (values.size() == 1) return short_number(values(0));
   std::string text;
   for (Index i = 0; i < std::min(values.size(), kShownOutputs); ++i) {
-    text += fmt::format("{}{:.3g}", i == 0 ? "" : " ", values(i));
+    text += fmt::format("{}{:.{}g}", i == 0 ? "" : " ", values(i), values.size() == 1 ? 4 : 3);
   }
   return text + (values.size() > kShownOutputs ? " .." : "");
 }
@@ -38,9 +38,10 @@ std::string short_vector(const Vector& values) {
 }  // namespace
 
 CertifyReport::CertifyReport(const Network& network, const Options& options, Index row_limit)
-    : network_(network), options_(options), row_limit_(row_limit) {}
-
-std::string CertifyReport::header() const { return input_table().header(); }
+    : network_(network),
+      options_(options),
+      row_limit_(row_limit),
+      inputs_(input_table(options.joint, network.outputs())) {}
 
 std::string CertifyReport::add(const Result& result) {
   if (layers_.empty()) layers_.resize(result.layers.size());
@@ -62,62 +63,80 @@ std::string CertifyReport::add(const Result& result) {
   bound_sum_ += result.w2.value;
   relative_sum_ += result.relative_w2;
   seconds_ += result.seconds;
-  if (result.termination == Termination::EpsilonReached) ++below_epsilon_;
   last_reason_ = result.reason;
+  if (result.termination == Termination::EpsilonReached) {
+    ++below_epsilon_;
+  } else if (missed_reason_.empty()) {
+    missed_reason_ = (options_.joint ? "" : fmt::format("input {}: ", result.input)) + result.reason;
+  }
   ++count_;
   if (count_ > row_limit_) return "";
-  return input_table().row(
-      {options_.joint ? "joint" : std::to_string(result.input), short_vector(result.mixture.mean()),
-       short_vector(result.mixture.standard_deviation()), short_number(result.w2.value),
-       short_number(result.relative_w2), std::to_string(result.mixture.size()), short_time(result.seconds)});
+  return (count_ == 1 ? inputs_.header() : "") + row(result);
+}
+
+std::string CertifyReport::row(const Result& result) const {
+  return inputs_.row({options_.joint ? "joint" : std::to_string(result.input),
+                      short_vector(result.mixture.mean()), short_vector(result.mixture.standard_deviation()),
+                      short_bound(result.w2.value), short_bound(result.relative_w2),
+                      std::to_string(result.mixture.size()), short_time(result.seconds)});
 }
 
 std::string CertifyReport::layer_table() const {
-  const TextTable table({{"layer", 6},
-                         {"neurons", 8},
+  const TextTable table({{"layer", 5},
+                         {"neurons", 7},
                          {"components", 10},
-                         {"points", 8},
-                         {"compression", 12},
-                         {"local", 12},
-                         {"gain", 10},
-                         {"share", 7},
-                         {"metric", 18}});
-  std::string text =
-      "\nwhere the bound comes from (mean over inputs, carried to the output)\n" + table.header();
+                         {"points", 7},
+                         {"compression", 11},
+                         {"local", 10},
+                         {"gain", 9},
+                         {"share", 5},
+                         {"metric", 16}});
+  std::string text = fmt::format("\nwhere the bound comes from ({}carried to the output)\n{}",
+                                 count_ > 1 ? "mean over inputs, " : "", table.header());
   const double n = static_cast<double>(count_);
   for (std::size_t k = 0; k < layers_.size(); ++k) {
     const LayerSum& sum = layers_[k];
     std::string metrics;
     for (const std::string& name : sum.metrics) metrics += (metrics.empty() ? "" : ", ") + name;
-    text += table.row({std::to_string(k + 1), std::to_string(network_.layer(static_cast<Index>(k)).outputs()),
-                       std::to_string(sum.components), std::to_string(sum.points),
-                       short_number(sum.compression / n), short_number(sum.local / n), short_number(sum.gain),
-                       fmt::format("{:.0f} %", 100.0 * (sum.compression + sum.local) / bound_sum_), metrics});
+    text += table.row(
+        {std::to_string(k + 1), std::to_string(network_.layer(static_cast<Index>(k)).outputs()),
+         std::to_string(sum.components), std::to_string(sum.points), short_bound(sum.compression / n),
+         short_bound(sum.local / n), short_number(sum.gain),
+         fmt::format("{:.0f} %", bound_sum_ > 0.0 ? 100.0 * (sum.compression + sum.local) / bound_sum_ : 0.0),
+         metrics});
   }
   return text;
 }
 
+std::string CertifyReport::bound_line() const {
+  const double n = static_cast<double>(count_);
+  if (count_ == 1) {
+    return fmt::format("\nW2(network, mixture) <= {}; relative {}\n", short_bound(bound_max_),
+                       short_bound(relative_sum_));
+  }
+  return fmt::format(
+      "\nW2(network, mixture) <= {} on average, {} at worst (input {}); relative {} on average\n",
+      short_bound(bound_sum_ / n), short_bound(bound_max_), worst_, short_bound(relative_sum_ / n));
+}
+
 std::string CertifyReport::footer() const {
   std::string text;
-  if (count_ > row_limit_) text += fmt::format("  .. and {} more inputs\n", count_ - row_limit_);
+  if (count_ > row_limit_) text += fmt::format("  .. and {}\n", counted(count_ - row_limit_, "more input"));
   if (count_ == 0) return text;
-  const double n = static_cast<double>(count_);
-  const bool bounded = !std::isnan(bound_sum_);
-  if (bounded && !layers_.empty()) text += layer_table();
-  if (!bounded) {
-    text += "\nno bound: " + last_reason_ + "\n";
-    return text;
+  const std::string law = options_.joint ? "joint law" : "input";
+  if (std::isnan(bound_sum_)) {
+    text += "\n" + last_reason_ + "\n";
+  } else {
+    if (!layers_.empty()) text += layer_table();
+    text += bound_line();
   }
-  text += fmt::format(
-      "\nW2(network, mixture) <= {} on average, {} at worst (input {}); relative {} on average\n",
-      short_number(bound_sum_ / n), short_number(bound_max_), worst_, short_number(relative_sum_ / n));
   if (options_.epsilon) {
-    text += fmt::format("epsilon {} met at {} of {} inputs{}\n", short_number(*options_.epsilon),
-                        below_epsilon_, count_, below_epsilon_ < count_ ? "; last: " + last_reason_ : "");
+    text += fmt::format("epsilon {} met at {} of {}{}\n", short_number(*options_.epsilon), below_epsilon_,
+                        counted(count_, law), below_epsilon_ < count_ ? "; " + missed_reason_ : "");
   }
-  text += fmt::format("{} certified in {} of processor time\n",
-                      count_ == 1 ? "1 law" : fmt::format("{} laws", count_), short_time(seconds_));
-  return text;
+  return text + fmt::format("{}, {}{}\n", counted(count_, law),
+                            short_time(seconds_ / static_cast<double>(count_)),
+                            count_ == 1 ? "" : " each on average");
 }
 
 }  // namespace mixcert

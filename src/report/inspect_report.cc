@@ -24,40 +24,38 @@ double layer_constant(const MetricChain& chain, const Sensitivity& sensitivity, 
 }  // namespace
 
 std::string inspect_text(const Network& network) {
-  const TextTable layers({{"layer", 10},
+  const TextTable layers({{"layer", 8},
+                          {"input through", 13},
                           {"in", 6},
                           {"out", 6},
                           {"weights", 22},
-                          {"bias", 14},
-                          {"numbers", 10},
-                          {"before it", 11}});
+                          {"bias", 13},
+                          {"parameters", 10}});
   std::string text = layers.header();
   Index total = 0;
   for (Index k = 0; k < network.layer_count(); ++k) {
     const DenseLayer& layer = network.layer(k);
     total += layer.parameter_count();
-    text += layers.row({layer.name(), std::to_string(layer.inputs()), std::to_string(layer.outputs()),
+    text += layers.row({layer.name(), std::string(to_string(network.activation(k).function())),
+                        std::to_string(layer.inputs()), std::to_string(layer.outputs()),
                         std::string(family_name(layer.weights())), std::string(family_name(layer.bias())),
-                        std::to_string(layer.parameter_count()),
-                        std::string(to_string(network.activation(k).function()))});
+                        std::to_string(layer.parameter_count())});
   }
-  text += fmt::format("\n{} inputs, {} outputs, {} hidden layers, {} numbers\n", network.inputs(),
-                      network.outputs(), network.hidden_count(), total);
+  text += fmt::format("\n{}, {}, {}, {} (means and covariances)\n", counted(network.inputs(), "input"),
+                      counted(network.outputs(), "output"), counted(network.hidden_count(), "hidden layer"),
+                      counted(total, "parameter"));
   if (network.hidden_count() == 0) return text;
 
   const Sensitivity sensitivity = analyse_sensitivity(network);
-  const TextTable gains({{"hidden", 7},
-                         {"Lipschitz", 10},
-                         {"E|W| paper", 11},
-                         {"|E W'W|^1/2", 12},
-                         {"gain paper", 11},
-                         {"gain expected", 14},
-                         {"gain metric", 12},
-                         {"metric", 18}});
-  text +=
-      "\nconstants of the layer behind each hidden layer, and gains from it to the output (largest sqrt "
-      "G_ii)\n" +
-      gains.header();
+  const TextTable gains({{"hidden", 6},
+                         {"Lipschitz", 9},
+                         {"E|W| paper", 10},
+                         {"|E W'W|^1/2", 11},
+                         {"gain paper", 10},
+                         {"gain expected", 13},
+                         {"gain metric", 11},
+                         {"metric", 16}});
+  text += "\nconstants of the layer behind each hidden layer, and its gains to the output\n" + gains.header();
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     const auto i = static_cast<std::size_t>(k - 1);
     const double l = sensitivity.lipschitz[i].nominal;
@@ -71,7 +69,10 @@ std::string inspect_text(const Network& network) {
                    short_number(layer_constant(sensitivity.expected, sensitivity, k, network.hidden_count())),
                    gain(sensitivity.paper), gain(sensitivity.expected), gain(best), best.name});
   }
-  return text;
+  return text +
+         "\ngain: largest sqrt(G_ii). A metric weighs each neuron by itself: its bound can be smaller "
+         "though\n"
+         "its largest gain is not.\n";
 }
 
 }  // namespace mixcert

@@ -9,6 +9,7 @@
 
 #include "mixcert/network/network.h"
 #include "mixcert/propagate/result.h"
+#include "report/text_table.h"
 
 namespace mixcert {
 
@@ -18,9 +19,8 @@ class CertifyReport {
   /// `row_limit`: rows printed before the rest is only counted.
   CertifyReport(const Network& network, const Options& options, Index row_limit = 20);
 
-  /// Header of the table of inputs.
-  [[nodiscard]] std::string header() const;
-  /// The row of this result, or "" once row_limit rows were made.
+  /// The row of this result, under the table's header if it is the first; "" once row_limit
+  /// rows were made.
   std::string add(const Result& result);
   /// Everything after the rows: what was left out, the layers, how it ended.
   [[nodiscard]] std::string footer() const;
@@ -31,11 +31,14 @@ class CertifyReport {
     Index components = 0, points = 0;
     std::vector<std::string> metrics;
   };
+  [[nodiscard]] std::string row(const Result& result) const;
   [[nodiscard]] std::string layer_table() const;
+  [[nodiscard]] std::string bound_line() const;
 
   const Network& network_;
   const Options& options_;
   Index row_limit_;
+  TextTable inputs_;
   Index count_ = 0;
   Index below_epsilon_ = 0;
   double seconds_ = 0.0;
@@ -43,6 +46,7 @@ class CertifyReport {
   Index worst_ = 0;
   std::vector<LayerSum> layers_;
   std::string last_reason_;
+  std::string missed_reason_;  ///< of the first input that missed epsilon
 };
 
 /// The text of `mixcert inspect`.

@@ -11,18 +11,15 @@ namespace mixcert {
 
 std::string TextTable::header() const {
   std::vector<std::string> titles;
-  std::size_t width = 0;
-  for (const Column& column : columns_) {
-    titles.push_back(column.title);
-    width += static_cast<std::size_t>(column.width) + 2;
-  }
-  return row(titles) + std::string(width, '-') + "\n";
+  for (const Column& column : columns_) titles.push_back(column.title);
+  const std::string line = row(titles);
+  return line + std::string(line.size() - 1, '-') + "\n";
 }
 
 std::string TextTable::row(const std::vector<std::string>& cells) const {
   std::string line;
   for (std::size_t i = 0; i < cells.size() && i < columns_.size(); ++i) {
-    line += fmt::format("  {:>{}}", cells[i], columns_[i].width);
+    line += fmt::format("{}{:>{}}", i == 0 ? "" : "  ", cells[i], columns_[i].width);
   }
   return line + "\n";
 }
@@ -32,10 +29,21 @@ std::string short_number(double value) {
   return fmt::format("{:.4g}", value);
 }
 
+std::string short_bound(double value) {
+  if (!(value > 0.0) || !std::isfinite(value)) return short_number(value);
+  if (std::stod(short_number(value)) >= value) return short_number(value);
+  const double last_digit = std::pow(10.0, std::floor(std::log10(value)) - 3.0);
+  return short_number(value + last_digit);
+}
+
 std::string short_time(double seconds) {
   if (seconds < 1e-3) return fmt::format("{:.0f} us", 1e6 * seconds);
   if (seconds < 1.0) return fmt::format("{:.1f} ms", 1e3 * seconds);
   return fmt::format("{:.1f} s", seconds);
+}
+
+std::string counted(Index count, const std::string& noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 }  // namespace mixcert

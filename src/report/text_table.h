@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "mixcert/core/types.h"
+
 namespace mixcert {
 
 struct Column {
@@ -27,7 +29,11 @@ class TextTable {
 
 /// Four significant digits; "-" for NaN.
 std::string short_number(double value);
+/// The same, rounded up: what is printed is a bound as well.
+std::string short_bound(double value);
 /// "3.1 ms", "2.4 s".
 std::string short_time(double seconds);
+/// "1 input", "2 inputs".
+std::string counted(Index count, const std::string& noun);
 
 }  // namespace mixcert

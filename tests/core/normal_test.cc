@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
 #include <limits>
@@ -59,7 +60,8 @@ TEST(Normal, QuantileInvertsTheDistributionFunction) {
   EXPECT_TRUE(std::isnan(normal_quantile(1.1)));
 }
 
-/// Intervals of all widths, in the middle and in the tails.
+/// Intervals of all widths, in the middle and in the tails. For narrower ones the reference
+/// itself runs out of digits: the second moment is about the cube of the width.
 struct Interval {
   double center, lower, upper;
 };
@@ -68,7 +70,7 @@ std::vector<Interval> random_intervals(int count) {
   Generator generator = make_generator(1, Stream::Example);
   std::vector<Interval> intervals;
   for (int i = 0; i < count; ++i) {
-    const double width = std::pow(10.0, -14.0 + 15.5 * uniform(generator));
+    const double width = std::pow(10.0, -11.0 + 12.5 * uniform(generator));
     const double lower = 34.0 * (2.0 * uniform(generator) - 1.0) * (i % 3 == 0 ? 1.0 : 0.2);
     Interval interval{0.0, lower, lower + width};
     const double place = uniform(generator);
@@ -94,7 +96,7 @@ Precise precise_square(const Interval& i) {
 double scale_of(const Interval& i) { return 1.0 + std::max(i.lower * i.lower, i.upper * i.upper); }
 
 TEST(Normal, MassOfIntervalsIsRelativelyAccurate) {
-  for (const Interval& i : random_intervals(3000)) {
+  for (const Interval& i : random_intervals(1000)) {
     const double got = normal_mass(i.lower, i.upper);
     if (!(i.lower < i.upper)) {
       EXPECT_EQ(got, 0.0);
@@ -107,7 +109,7 @@ TEST(Normal, MassOfIntervalsIsRelativelyAccurate) {
 }
 
 TEST(Normal, SquareAboutIsNeverBelowTheTruth) {
-  for (const Interval& i : random_intervals(6000)) {
+  for (const Interval& i : random_intervals(2500)) {
     const Upper got = normal_square_about(i.center, i.lower, i.upper);
     EXPECT_GE(Precise(got.upper), precise_square(i)) << i.center << " " << i.lower << " " << i.upper;
     EXPECT_GE(got.upper, got.nominal);
@@ -115,7 +117,7 @@ TEST(Normal, SquareAboutIsNeverBelowTheTruth) {
 }
 
 TEST(Normal, SquareAboutIsAccurateOnNarrowCells) {
-  for (const Interval& i : random_intervals(3000)) {
+  for (const Interval& i : random_intervals(1000)) {
     if (!(i.upper - i.lower <= 0.5) || std::abs(i.lower) > 9.0) continue;
     const Upper got = normal_square_about(i.center, i.lower, i.upper);
     EXPECT_LE(relative_error(got.nominal, precise_square(i)), 1e-13) << i.center << " " << i.lower;
@@ -132,16 +134,16 @@ TEST(Normal, SquareAboutIsAccurateOnTheWholeLine) {
 }
 
 TEST(Normal, MeanAboutMatchesFiftyDigits) {
-  for (const Interval& i : random_intervals(3000)) {
+  for (const Interval& i : random_intervals(1000)) {
     if (!(i.lower < i.upper) || std::max(std::abs(i.lower), std::abs(i.center)) > 12.0) continue;
     const Precise expected = testing::precise_mean_about(i.center, i.lower, i.upper);
     // Relative to E|Z - center| up to rounding of the closed form.
     const double scale = static_cast<double>(
         sqrt(precise_square(i) * testing::precise_mass(i.lower, i.upper)));
-    const double width = i.upper - i.lower;
-    const double floor = width > 0.4 ? 1e-14 * normal_density(std::max(std::abs(i.lower) - 1.0, 0.0)) : 0.0;
+    const double nearest = std::clamp(0.0, i.lower, i.upper);
+    const double floor = i.upper - i.lower > 0.4 ? 1e-14 * normal_density(nearest) : 0.0;
     EXPECT_NEAR(normal_mean_about(i.center, i.lower, i.upper), static_cast<double>(expected),
-                3e-14 * scale + 200.0 * floor)
+                3e-14 * scale + (1.0 + std::abs(i.center)) * floor)
         << i.center << " " << i.lower << " " << i.upper;
   }
 }

@@ -23,10 +23,17 @@ class EpsilonPlanner {
   [[nodiscard]] bool budget_spent() const { return budget_spent_; }
 
  private:
-  [[nodiscard]] LayerTerms terms(Index layer, const GaussianMixture& mixture, const LayerSizes& sizes) const;
-  [[nodiscard]] Index choose_components(Index layer, const GaussianMixture& mixture, double share);
-  [[nodiscard]] Index choose_points(Index layer, const GaussianMixture& mixture, Index components,
-                                    double share);
+  /// What compression left, and what it costs at the output.
+  struct Reduced {
+    GaussianMixture mixture;
+    Index components = 0;
+    double cost = 0.0;
+  };
+  [[nodiscard]] LayerTrace approximate(Index layer, const GaussianMixture& mixture,
+                                       const LayerSizes& sizes) const;
+  [[nodiscard]] LayerTerms terms(Index layer, const LayerTrace& trace) const;
+  [[nodiscard]] Reduced reduce(Index layer, const GaussianMixture& mixture, double share) const;
+  [[nodiscard]] Index choose_points(Index layer, const Reduced& reduced, double share);
 
   const Network& network_;
   const Sensitivity& sensitivity_;

@@ -1,0 +1,72 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The text of --help.
+#include "help_formatter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace mixcert::cli {
+namespace {
+
+struct HelpLine {
+  std::string argument;
+  std::string meaning;
+};
+
+std::string argument_of(const CLI::Option& option) {
+  if (option.get_positional()) return option.get_name(true);
+  const std::string type = option.get_type_name();
+  return option.get_name(false, true) + (type.empty() ? "" : " " + type);
+}
+
+std::string meaning_of(const CLI::Option& option) {
+  const std::string& value = option.get_default_str();
+  return option.get_description() + (value.empty() ? "" : " [" + value + "]");
+}
+
+std::string usage_of(const CLI::App& app) {
+  std::string text = "Usage: ";
+  if (app.get_parent() != nullptr) text += app.get_parent()->get_name() + " ";
+  text += app.get_name();
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_required()) text += " " + argument_of(*option);
+  }
+  return text + (app.get_subcommands(nullptr).empty() ? " [options]\n" : " COMMAND\n");
+}
+
+/// Commands, then arguments as they were added; --help and --version, which are not worth the
+/// first line, at the end.
+std::vector<HelpLine> lines_of(const CLI::App& app) {
+  std::vector<HelpLine> lines;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    lines.push_back({command->get_name(), command->get_description()});
+  }
+  const auto is_minor = [&app](const CLI::Option* option) {
+    return option == app.get_help_ptr() || option == app.get_version_ptr();
+  };
+  for (const bool minor : {false, true}) {
+    for (const CLI::Option* option : app.get_options()) {
+      if (is_minor(option) == minor) lines.push_back({argument_of(*option), meaning_of(*option)});
+    }
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string HelpFormatter::make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const {
+  const std::vector<HelpLine> lines = lines_of(*app);
+  std::size_t width = 0;
+  for (const HelpLine& line : lines) width = std::max(width, line.argument.size());
+  std::string text = usage_of(*app) + app->get_description() + "\n\n";
+  for (const HelpLine& line : lines) {
+    text += fmt::format("  {:<{}}  {}\n", line.argument, width, line.meaning);
+  }
+  return text + "\n" + app->get_footer() + "\n";
+}
+
+}  // namespace mixcert::cli

@@ -1,0 +1,215 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// mixcert certify where all is well: files of the documented shape, every key of the report,
+// every choice of method, certificate and grid, and what must not depend on threads.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli/model_files.h"
+#include "cli/program.h"
+#include "mixcert/io/model_file.h"
+#include "mixcert/io/npy.h"
+#include "mixcert/io/npz.h"
+#include "mixcert/io/result_file.h"
+
+namespace mixcert::test {
+namespace {
+
+using nlohmann::json;
+using Words = std::vector<std::string>;
+using Shape = std::vector<Index>;
+
+constexpr Index kInputs = 7;
+constexpr Index kOutputs = 2;
+
+class CertifyCommand : public CommandLineTest {
+ protected:
+  CertifyCommand() {
+    save_network(directory_ / "net.safetensors", small_network({3, 6, 5, kOutputs}));
+    write_inputs(directory_ / "x.csv", kInputs, 3);
+  }
+
+  [[nodiscard]] std::string certify(const Words& options) const {
+    Words words = {"certify", "net.safetensors", "--inputs", "x.csv", "--out", "r.npz", "--json", "r.json"};
+    words.insert(words.end(), options.begin(), options.end());
+    return run_well(words);
+  }
+  [[nodiscard]] json report() const { return json::parse(read_text(directory_ / "r.json")); }
+  [[nodiscard]] Array array(const std::string& name) const { return read_npz(directory_ / "r.npz").at(name); }
+};
+
+void expect_shapes(const std::map<std::string, Array>& arrays, Index rows, Index components,
+                   Index dimension) {
+  EXPECT_EQ(arrays.size(), 6U);
+  EXPECT_EQ(arrays.at("weights").shape, (Shape{rows, components}));
+  EXPECT_EQ(arrays.at("means").shape, (Shape{rows, components, dimension}));
+  EXPECT_EQ(arrays.at("covariances").shape, (Shape{rows, components, dimension, dimension}));
+  EXPECT_EQ(arrays.at("w2_bound").shape, (Shape{rows}));
+  EXPECT_EQ(arrays.at("relative_w2_bound").shape, (Shape{rows}));
+  EXPECT_EQ(arrays.at("w1_bound").shape, (Shape{rows}));
+}
+
+void expect_keys(const json& object, const Words& keys) {
+  for (const std::string& key : keys) EXPECT_TRUE(object.contains(key)) << key << " not in " << object;
+}
+
+TEST_F(CertifyCommand, WritesDocumentedArrays) {
+  (void)certify({});
+  const auto arrays = read_npz(directory_ / "r.npz");
+  expect_shapes(arrays, kInputs, arrays.at("weights").shape.at(1), kOutputs);
+  EXPECT_EQ(read_results(directory_ / "r.npz").size(), static_cast<std::size_t>(kInputs));
+}
+
+TEST_F(CertifyCommand, WritesDocumentedReport) {
+  (void)certify({"--seed", "3"});
+  const json root = report();
+  expect_keys(root, {"mixcert", "model_sha256", "assumptions", "seed", "command", "results"});
+  EXPECT_EQ(root["seed"], 3);
+  EXPECT_EQ(root["command"],
+            "mixcert certify net.safetensors --inputs x.csv --out r.npz --json r.json --seed 3");
+  EXPECT_EQ(root["model_sha256"].get<std::string>().size(), 64U);
+  EXPECT_FALSE(root["assumptions"].empty());
+  ASSERT_EQ(root["results"].size(), static_cast<std::size_t>(kInputs));
+  for (std::size_t i = 0; i < root["results"].size(); ++i) {
+    const json& result = root["results"][i];
+    expect_keys(result, {"input", "method", "certificate", "w2_bound", "w1_bound", "relative_w2_bound",
+                         "components", "mean", "std", "seconds", "layers"});
+    EXPECT_EQ(result["input"], i);
+    EXPECT_EQ(result["w2_bound"], array("w2_bound").values[i]);
+    EXPECT_LE(result["w1_bound"], result["w2_bound"]);
+    EXPECT_EQ(result["mean"].size(), static_cast<std::size_t>(kOutputs));
+    EXPECT_EQ(result["std"].size(), static_cast<std::size_t>(kOutputs));
+    ASSERT_EQ(result["layers"].size(), 2U);
+    for (const json& layer : result["layers"]) {
+      expect_keys(layer, {"layer", "compression", "local", "gain"});
+    }
+  }
+}
+
+TEST_F(CertifyCommand, PrintsARowPerInputAndTheLayers) {
+  const std::string out = certify({});
+  for (const char* part : {"certified W2", "relative W2", "components", "time", "where the bound comes from",
+                           "compression", "local", "gain", "wrote r.npz", "wrote r.json"}) {
+    EXPECT_CONTAINS(out, part);
+  }
+  for (Index i = 0; i < kInputs; ++i) EXPECT_CONTAINS(out, "\n    " + std::to_string(i) + "  ");
+}
+
+TEST_F(CertifyCommand, JointGivesOneRowOverAllOutputs) {
+  const std::string out = certify({"--joint"});
+  EXPECT_CONTAINS(out, "joint");
+  const auto arrays = read_npz(directory_ / "r.npz");
+  expect_shapes(arrays, 1, arrays.at("weights").shape.at(1), kInputs * kOutputs);
+  EXPECT_EQ(report()["results"].size(), 1U);
+  EXPECT_EQ(report()["results"][0]["mean"].size(), static_cast<std::size_t>(kInputs * kOutputs));
+}
+
+TEST_F(CertifyCommand, NoCompressionKeepsAllPoints) {
+  (void)certify({"--components", "0", "--signature-size", "4"});
+  for (const json& result : report()["results"]) {
+    for (const json& layer : result["layers"]) EXPECT_EQ(layer["compression"], 0.0);
+  }
+  EXPECT_GT(array("weights").shape.at(1), 5);
+}
+
+TEST_F(CertifyCommand, InputsAsNpyGiveTheSameBytes) {
+  write_text(directory_ / "one.csv", "0.25,-0.5,1\n");
+  write_npy(directory_ / "one.npy", Array{{1, 3}, {0.25, -0.5, 1.0}});
+  (void)run_well({"certify", "net.safetensors", "--inputs", "one.csv", "--out", "a.npz"});
+  (void)run_well({"certify", "net.safetensors", "--inputs", "one.npy", "--out", "b.npz"});
+  EXPECT_EQ(read_text(directory_ / "a.npz"), read_text(directory_ / "b.npz"));
+}
+
+TEST_F(CertifyCommand, CrossHasNoBoundAndSaysSo) {
+  const std::string out = certify({"--method", "cross"});
+  EXPECT_CONTAINS(out, "cross carries no bound");
+  for (const char* name : {"w2_bound", "relative_w2_bound"}) {
+    for (const double value : array(name).values) EXPECT_TRUE(std::isnan(value));
+  }
+  for (const json& result : report()["results"]) {
+    for (const char* key : {"w2_bound", "w1_bound", "relative_w2_bound"}) EXPECT_TRUE(result[key].is_null());
+    for (const json& layer : result["layers"]) EXPECT_TRUE(layer["local"].is_null());
+  }
+}
+
+TEST_F(CertifyCommand, EpsilonMet) {
+  const std::string out = certify({"--epsilon", "0.9"});
+  EXPECT_CONTAINS(out, "epsilon 0.9 met at 7 of 7 inputs");
+  for (const json& result : report()["results"]) {
+    EXPECT_EQ(result["termination"], "epsilon-reached");
+    EXPECT_LE(result["w2_bound"], 0.9);
+  }
+}
+
+TEST_F(CertifyCommand, EpsilonMissedSaysWhatToRaise) {
+  const std::string out = certify({"--epsilon", "0.001", "--max-components", "8"});
+  EXPECT_CONTAINS(out, "epsilon 0.001 met at 0 of 7 inputs");
+  EXPECT_CONTAINS(out, "--max-components");
+  for (const json& result : report()["results"]) {
+    EXPECT_EQ(result["termination"], "budget-spent");
+    EXPECT_GT(result["w2_bound"], 0.001);
+    EXPECT_CONTAINS(result["reason"].get<std::string>(), "--max-components");
+  }
+}
+
+TEST_F(CertifyCommand, SeedAndThreadsDoNotChangeBytes) {
+  const Words sizes = {"--signature-size", "12", "--components", "3"};
+  const auto bytes = [&](const Words& more) {
+    Words words = sizes;
+    words.insert(words.end(), more.begin(), more.end());
+    (void)certify(words);
+    return read_text(directory_ / "r.npz");
+  };
+  const auto report_without_run = [&] {
+    json root = report();
+    for (const char* key : {"command", "options"}) root.erase(key);
+    for (json& result : root["results"]) result.erase("seconds");
+    return root;
+  };
+  const std::string one = bytes({"--threads", "1"});
+  const json first = report_without_run();
+  for (const char* threads : {"1", "2", "4"}) {
+    EXPECT_TRUE(bytes({"--threads", threads, "--seed", "0"}) == one) << threads << " threads";
+    EXPECT_EQ(report_without_run(), first);
+  }
+}
+
+class CertifyChoices : public CertifyCommand, public ::testing::WithParamInterface<Words> {};
+
+TEST_P(CertifyChoices, GiveFiniteBounds) {
+  (void)certify(GetParam());
+  for (const double bound : array("w2_bound").values) {
+    EXPECT_TRUE(std::isfinite(bound));
+    EXPECT_GT(bound, 0.0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CertifyChoices,
+                         ::testing::Values(Words{"--certificate", "best"}, Words{"--certificate", "metric"},
+                                           Words{"--certificate", "expected"},
+                                           Words{"--certificate", "paper"},
+                                           Words{"--certificate", "paper", "--joint"},
+                                           Words{"--grid", "uniform"}, Words{"--grid", "adaptive"},
+                                           Words{"--signature-size", "1"}, Words{"--components", "1"},
+                                           Words{"--seed", "18446744073709551615"}));
+
+TEST_F(CertifyCommand, BestIsTheSmallestForOneMixture) {
+  const auto bounds = [&](const char* mode) {
+    (void)certify({"--components", "0", "--signature-size", "5", "--certificate", mode});
+    return array("w2_bound").values;
+  };
+  const auto best = bounds("best");
+  for (const char* mode : {"metric", "expected", "paper"}) {
+    const auto other = bounds(mode);
+    for (std::size_t i = 0; i < best.size(); ++i) EXPECT_LE(best[i], other[i] * (1.0 + 1e-12)) << mode;
+  }
+}
+
+TEST_F(CertifyCommand, WithoutHiddenLayersTheBoundIsRoundingOnly) {
+  save_network(directory_ / "net.safetensors", small_network({3, kOutputs}));
+  (void)certify({});
+  for (const double bound : array("w2_bound").values) EXPECT_LE(bound, 1e-12);
+}
+
+}  // namespace
+}  // namespace mixcert::test

@@ -1,0 +1,147 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Pushing points and second moments of every weight and bias family against sums over the
+// covariances of all pairs of entries.
+#include "mixcert/network/dense_layer.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+
+#include "mixcert/core/error.h"
+#include "support/matchers.h"
+#include "support/naive_layer.h"
+#include "support/random_network.h"
+
+namespace mixcert {
+namespace {
+
+using testing::BiasFamily;
+using testing::is_close;
+using testing::Tolerance;
+using testing::WeightFamily;
+
+using Parameters = std::tuple<WeightFamily, BiasFamily, std::tuple<Index, Index>>;
+
+class LayerOf : public ::testing::TestWithParam<Parameters> {
+ protected:
+  LayerOf() : generator_(make_generator(71, Stream::Example)), layer_(make()) {}
+
+  DenseLayer make() {
+    testing::LayerRecipe recipe;
+    recipe.weights = std::get<0>(GetParam());
+    recipe.bias = std::get<1>(GetParam());
+    std::tie(recipe.inputs, recipe.outputs) = std::get<2>(GetParam());
+    return testing::random_layer(generator_, recipe);
+  }
+
+  Generator generator_;
+  DenseLayer layer_;
+};
+
+TEST_P(LayerOf, PushesPointsAsTheDefinitionSays) {
+  for (const Index input_count : {1, 3}) {
+    Matrix points = testing::random_matrix(generator_, layer_.inputs() * input_count, 3);
+    points.col(2).setZero();
+    const DenseLayer::Pushed pushed = layer_.push(points, input_count);
+    ASSERT_EQ(pushed.means.cols(), 3);
+    ASSERT_EQ(pushed.covariances.size(), 3U);
+    for (Index p = 0; p < 3; ++p) {
+      const Gaussian naive = testing::naive_push(layer_, points.col(p), input_count);
+      const Covariance& got = pushed.covariances[static_cast<std::size_t>(p)];
+      EXPECT_TRUE(is_close(Matrix(pushed.means.col(p)), Matrix(naive.mean), Tolerance::linear_algebra));
+      EXPECT_TRUE(is_close(got.to_dense(), naive.covariance.to_dense(), Tolerance::linear_algebra));
+      EXPECT_TRUE(testing::is_positive_semidefinite(got.to_dense()));
+    }
+  }
+}
+
+/// sum_i g_i Cov(W_ij, W_il), entry by entry.
+Matrix naive_gram(const DenseLayer& layer, const Vector& g) {
+  return Matrix::NullaryExpr(layer.inputs(), layer.inputs(), [&](Index j, Index l) {
+    double sum = 0.0;
+    for (Index i = 0; i < layer.outputs(); ++i) {
+      sum += g(i) * testing::entry_covariance_of(layer, i, j, i, l);
+    }
+    return sum;
+  });
+}
+
+TEST_P(LayerOf, GramsAreSumsOverRows) {
+  Vector g = testing::random_matrix(generator_, layer_.outputs(), 1).cwiseAbs();
+  g(0) = 0.0;
+  const Matrix centred = naive_gram(layer_, g);
+  EXPECT_TRUE(is_close(layer_.centred_gram(g), centred, Tolerance::linear_algebra));
+  const Matrix& mean = layer_.weight_mean();
+  EXPECT_TRUE(is_close(layer_.second_moment_gram(g), Matrix(centred + mean.transpose() * g.asDiagonal() * mean),
+                       Tolerance::linear_algebra));
+}
+
+TEST_P(LayerOf, VariancesAreDiagonalsOfTheEntryCovariance) {
+  const Index in = layer_.inputs();
+  double total = 0.0;
+  for (Index i = 0; i < layer_.outputs(); ++i) {
+    double row = 0.0;
+    for (Index j = 0; j < in; ++j) row += testing::entry_covariance_of(layer_, i, j, i, j);
+    EXPECT_TRUE(is_close(layer_.row_variances()(i), row, Tolerance::linear_algebra));
+    EXPECT_TRUE(is_close(layer_.bias_variances()(i), testing::entry_covariance_of(layer_, i, in, i, in),
+                         Tolerance::linear_algebra));
+    EXPECT_TRUE(is_close(layer_.row_norms()(i), layer_.weight_mean().row(i).norm(), Tolerance::linear_algebra));
+    total += row;
+  }
+  EXPECT_TRUE(is_close(layer_.total_weight_variance(), total, Tolerance::linear_algebra));
+}
+
+std::string name_of(const ::testing::TestParamInfo<Parameters>& tested) {
+  const auto& [weights, bias, sizes] = tested.param;
+  return testing::to_string(weights) + "_" + testing::to_string(bias) + "_" +
+         std::to_string(std::get<0>(sizes)) + "x" + std::to_string(std::get<1>(sizes));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Families, LayerOf,
+    ::testing::Combine(::testing::ValuesIn(testing::all_weight_families()),
+                       ::testing::ValuesIn(testing::all_bias_families()),
+                       ::testing::Values(std::tuple<Index, Index>{3, 4}, std::tuple<Index, Index>{1, 1},
+                                         std::tuple<Index, Index>{5, 1}, std::tuple<Index, Index>{1, 3})),
+    name_of);
+
+TEST(DenseLayer, KeepsTheStructureOfIndependentWeights) {
+  Generator generator = make_generator(72, Stream::Example);
+  testing::LayerRecipe recipe;
+  const DenseLayer mean_field = testing::random_layer(generator, recipe);
+  const Matrix single = testing::random_matrix(generator, 3, 2);
+  const Matrix joint = testing::random_matrix(generator, 9, 2);
+  EXPECT_TRUE(mean_field.push(single, 1).covariances[0].is_diagonal());
+  EXPECT_EQ(mean_field.push(joint, 3).covariances[0].block_size(), 3);
+  recipe.weights = WeightFamily::LowRank;
+  const DenseLayer low_rank = testing::random_layer(generator, recipe);
+  EXPECT_EQ(low_rank.push(single, 1).covariances[0].rank(), 2);
+  EXPECT_EQ(low_rank.push(joint, 3).covariances[0].block_size(), 3);
+}
+
+TEST(DenseLayer, CountsParametersAndKnowsDeterminism) {
+  Generator generator = make_generator(73, Stream::Example);
+  testing::LayerRecipe recipe;
+  EXPECT_EQ(testing::random_layer(generator, recipe).parameter_count(), 2 * (12 + 4));
+  EXPECT_FALSE(testing::random_layer(generator, recipe).is_deterministic());
+  recipe.weights = WeightFamily::Kronecker;
+  recipe.bias = BiasFamily::Correlated;
+  EXPECT_EQ(testing::random_layer(generator, recipe).parameter_count(), 12 + 4 + 16 + 9 + 16);
+  recipe.weights = WeightFamily::LowRank;
+  recipe.bias = BiasFamily::Deterministic;
+  EXPECT_EQ(testing::random_layer(generator, recipe).parameter_count(), 12 + 4 + 3 * 12);
+  recipe.weights = WeightFamily::Deterministic;
+  EXPECT_TRUE(testing::random_layer(generator, recipe).is_deterministic());
+}
+
+TEST(DenseLayer, RefusesPointsOfTheWrongSize) {
+  Generator generator = make_generator(74, Stream::Example);
+  const DenseLayer layer = testing::random_layer(generator, {});
+  EXPECT_THROW((void)layer.push(Matrix::Zero(4, 1), 1), InvalidArgument);
+  EXPECT_THROW((void)layer.push(Matrix::Zero(3, 1), 2), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace mixcert

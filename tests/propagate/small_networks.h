@@ -1,0 +1,33 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Networks written down entry by entry, for tests that need one particular network.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mixcert/network/network.h"
+
+namespace mixcert::testing {
+
+/// Independent weights and bias; variances zero where the matrices are.
+inline DenseLayer mean_field_layer(Matrix mean, Matrix variance, Vector bias_mean, Vector bias_variance) {
+  return {"layer", std::move(mean), std::move(bias_mean), MeanFieldWeights{std::move(variance)},
+          IndependentBias{std::move(bias_variance)}};
+}
+
+/// A layer of one weight: W ~ N(mean, variance), b ~ N(bias, bias_variance).
+inline DenseLayer scalar_layer(double mean, double variance, double bias, double bias_variance) {
+  return mean_field_layer(Matrix::Constant(1, 1, mean), Matrix::Constant(1, 1, variance),
+                          Vector::Constant(1, bias), Vector::Constant(1, bias_variance));
+}
+
+/// The same activation between all layers, none on the input.
+inline Network network_of(std::vector<DenseLayer> layers, ActivationFunction function) {
+  std::vector<Activation> activations(layers.size(), Activation(function));
+  activations.front() = Activation(ActivationFunction::Identity);
+  return {std::move(layers), std::move(activations)};
+}
+
+}  // namespace mixcert::testing
