@@ -56,8 +56,8 @@ Upper piecewise_linear(const Activation& f, const Cell& cell, double left_slope)
   // Cell and location on one side of the kink: the difference is linear and nothing is rounded.
   if (!(kink > low - rounding)) return linear_piece(cell, 1.0, value, -INFINITY, INFINITY);
   if (!(kink < high + rounding)) return linear_piece(cell, left_slope, value, -INFINITY, INFINITY);
-  const Upper square = linear_piece(cell, left_slope, value, -INFINITY, kink) +
-                       linear_piece(cell, 1.0, value, kink, INFINITY);
+  const Upper square =
+      linear_piece(cell, left_slope, value, -INFINITY, kink) + linear_piece(cell, 1.0, value, kink, INFINITY);
   // f is continuous, so a kink or a location that is off by `rounding` moves it by that times
   // the slope, from the kink to the end of the cell away from the location: narrow cells feel it.
   const double beyond = cell.center > kink ? normal_mass(cell.lower, std::min(cell.upper, kink + rounding))

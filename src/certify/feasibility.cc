@@ -41,6 +41,8 @@ double feasibility_factor(ConstVectorRef g, ConstMatrixRef a, Index operation_co
   if (rows.empty()) return 1.0;
   const Vector scale = g(rows).cwiseSqrt().cwiseInverse();
   const Matrix scaled = scale.asDiagonal() * a(rows, rows) * scale.asDiagonal();
+  // Eigen's Cholesky reports success on NaN.
+  if (!scaled.allFinite()) throw Error("feasibility: a sensitivity overflows or is not a number");
   // The shift alone needs this much; trying less would fail for certain.
   const double least = 4.0 * static_cast<double>(scaled.rows()) *
                        (rounding_gamma(scaled.rows() + 2) + rounding_gamma(operation_count + 8));

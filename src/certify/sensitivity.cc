@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <functional>
+#include <variant>
 
 #include "mixcert/mixture/eigenpairs.h"
 
@@ -38,6 +39,17 @@ Vector scaled_gershgorin(const Matrix& a) {
   return (a.cwiseAbs() * roots).cwiseQuotient(roots);
 }
 
+// What underflow can hide in a computed A is far below this; adding it to every g keeps the chain
+// feasible however small the weights are (M.4).
+constexpr double kUnderflowFloor = 1e-290;
+
+/// Roundings in one entry of A, whatever the family (M.4).
+Index operations_per_entry(const DenseLayer& layer) {
+  const auto* low_rank = std::get_if<LowRankWeights>(&layer.weights());
+  const Index factors = low_rank == nullptr ? 0 : static_cast<Index>(low_rank->factor.size());
+  return 4 * (layer.outputs() + layer.inputs()) + factors * (layer.outputs() + 1) + 32;
+}
+
 using Form = std::function<Vector(const Matrix&)>;
 
 /// One backward pass with one form at every layer.
@@ -54,8 +66,8 @@ class ChainBuilder {
     for (std::size_t k = hidden; k-- > 0;) {
       const DenseLayer& layer = network_.layer(static_cast<Index>(k) + 1);
       const Matrix a = layer.second_moment_gram(metric);
-      const Vector g = form(a);
-      inflation = next_up(inflation * feasibility_factor(g, a, 4 * (layer.outputs() + layer.inputs()) + 32));
+      const Vector g = form(a).array() + kUnderflowFloor;
+      inflation = next_up(inflation * feasibility_factor(g, a, operations_per_entry(layer)));
       chain.activation_weights[k] = g;
       chain.inflation[k] = inflation;
       const Upper l2 = lipschitz_[k] * lipschitz_[k];
@@ -86,7 +98,7 @@ MetricChain paper_chain(const Network& network, const std::vector<Upper>& lipsch
         feasibility_factor(Vector::Constant(gram.rows(), std::max(top, 1e-300)), gram, mean.rows());
     const Upper norm = sqrt(Upper{top, next_up(std::max(top, 1e-300) * factor)});
     const Upper noise = sqrt(Upper::of_sum(layer.total_weight_variance(), 8 * mean.size() + 64));
-    product = product * (norm + noise) * (norm + noise);
+    product = product * (norm + noise) * (norm + noise) + Upper::exact(kUnderflowFloor);
     chain.activation_weights[k] = Vector::Constant(layer.inputs(), product.nominal);
     chain.inflation[k] = product.nominal > 0.0 ? next_up(next_up(product.upper / product.nominal)) : 1.0;
     product = product * lipschitz[k] * lipschitz[k];

@@ -130,7 +130,7 @@ Result certify_one(const Network& network, ConstMatrixRef inputs, const Sensitiv
 std::vector<std::string> certificate_assumptions(const Options& options) {
   std::vector<std::string> assumptions = {
       "layers are independent of each other, weights within a layer are jointly Gaussian as stored",
-      "arithmetic is IEEE double, rounding to nearest",
+      "arithmetic is IEEE double, rounding to nearest, without overflow",
       "the C library's elementary functions are accurate to 16 units of roundoff"};
   if (options.method == Method::Cross) assumptions = {"no bound: the cross signature carries none"};
   return assumptions;

@@ -11,8 +11,8 @@
 namespace mixcert {
 namespace {
 
-// Rounding is not planned for; this much of epsilon is left for it.
-constexpr double kReserve = 1e-5;
+// The rounding of the first layer's push is not planned for; this much of epsilon is left for it.
+constexpr double kReserve = 1e-4;
 // Share of a layer's allowance that compression may use.
 constexpr double kCompressionShare = 0.5;
 // Component counts tried are 1, 4, 16, ...: each try clusters the mixture anew.
@@ -44,7 +44,10 @@ LayerTrace EpsilonPlanner::approximate(Index layer, const GaussianMixture& mixtu
   if (services_.cancel != nullptr && services_.cancel->load()) throw Interrupted("interrupted");
   const Vector per_neuron = placement_metric(sensitivity_, options_, layer);
   const Vector metric = per_neuron.transpose().replicate(input_count_, 1).reshaped();
-  return approximate_layer(mixture, sizes, metric, options_, services_);
+  LayerTrace trace = approximate_layer(mixture, sizes, metric, options_, services_);
+  // Points are not merged here; their number enters the rounding of weights (R.6).
+  for (const GridSignature& signature : trace.signatures) trace.points += signature.point_count();
+  return trace;
 }
 
 LayerTerms EpsilonPlanner::terms(Index layer, const LayerTrace& trace) const {

@@ -16,6 +16,9 @@
 namespace mixcert {
 namespace {
 
+// Metrics carry a floor of 1e-290 against underflow.
+constexpr double kNoSensitivity = 1e-280;
+
 /// Inputs (columns) as one point: neuron-major over inputs.
 Vector stack_inputs(ConstMatrixRef inputs) {
   const Matrix by_neuron = inputs.transpose();
@@ -67,7 +70,7 @@ Vector placement_metric(const Sensitivity& sensitivity, const Options& options, 
   const bool euclidean = options.certificate == CertificateMode::Paper ||
                          options.certificate == CertificateMode::Expected || options.method == Method::Cross;
   // A network that ignores this layer altogether gives no direction to prefer.
-  if (euclidean || !(weights.maxCoeff() > 0.0)) return Vector::Ones(weights.size());
+  if (euclidean || !(weights.maxCoeff() > kNoSensitivity)) return Vector::Ones(weights.size());
   return weights;
 }
 

@@ -17,9 +17,6 @@
 namespace mixcert {
 namespace {
 
-// Axes below this share of the whole gain less than their directions lose to rounding (R.5).
-constexpr double kRelativeNoise = 1e-12;
-
 /// Axes that carry more than one point, with the eigenvector each follows.
 struct ActiveAxes {
   std::vector<Index> columns;
@@ -30,7 +27,8 @@ struct ActiveAxes {
 // directions are computed ones: the rounding of so flat a direction (R.5) costs more than it gains.
 constexpr double kFlattestDirection = 1e-6;
 
-ActiveAxes choose_axes(const Vector& eigenvalues, double smallest, Index point_budget, QuantizerFamily family) {
+ActiveAxes choose_axes(const Vector& eigenvalues, double smallest, Index point_budget,
+                       QuantizerFamily family) {
   const std::vector<Index> sizes = optimal_grid_sizes(
       eigenvalues, point_budget, [family](Index n) { return family(n).distortion.nominal; });
   ActiveAxes axes;

@@ -120,6 +120,8 @@ Upper covariance_cost(const Covariance& a, const Covariance& c) {
   return {cost.nominal, next_up(root * root)};
 }
 
+constexpr Index kExpandUpTo = 200;
+
 Covariance as_dense(const Covariance& covariance) { return Covariance::dense(covariance.to_dense()); }
 
 }  // namespace
@@ -132,7 +134,9 @@ Upper gaussian_transport_cost(const Gaussian& a, const Gaussian& b, ConstVectorR
   const Vector scale = metric.cwiseSqrt();
   const Covariance scaled_a = a.covariance.scaled(scale);
   const Covariance scaled_b = b.covariance.scaled(scale);
-  const bool same = scaled_a.block_size() == scaled_b.block_size();
+  // With low-rank parts on both sides (T.4) only bounds the cost; up to this size the exact one is cheap.
+  const bool expand = scaled_a.rank() > 0 && scaled_b.rank() > 0 && a.dimension() <= kExpandUpTo;
+  const bool same = scaled_a.block_size() == scaled_b.block_size() && !expand;
   const Upper spread =
       same ? covariance_cost(scaled_a, scaled_b) : covariance_cost(as_dense(scaled_a), as_dense(scaled_b));
   // Scaling rounds each entry by at most three units: relative for diagonals, absorbed here.

@@ -115,7 +115,8 @@ TEST_P(ActivationOf, LipschitzConstantIsTrueAndTight) {
   EXPECT_NEAR(constant.nominal, known_constant(GetParam()), 1e-5);
   EXPECT_LE(constant.inflation(), 1e-13);
   double steepest = 0.0;
-  for (double x = -20.0; x <= 20.0; x += 1e-3) steepest = std::max(steepest, std::abs(activation_.derivative(x)));
+  for (double x = -20.0; x <= 20.0; x += 1e-3)
+    steepest = std::max(steepest, std::abs(activation_.derivative(x)));
   EXPECT_LE(steepest, constant.upper);
   EXPECT_GE(steepest, constant.nominal - 1e-5);
   for (int i = 0; i < 2000; ++i) {

@@ -32,8 +32,8 @@ struct Cell {
 
 std::ostream& operator<<(std::ostream& out, const Cell& c) {
   out.precision(17);
-  return out << "m " << c.mean << " s " << c.deviation << " c " << c.center << " (" << c.lower << ", " << c.upper
-             << ")";
+  return out << "m " << c.mean << " s " << c.deviation << " c " << c.center << " (" << c.lower << ", "
+             << c.upper << ")";
 }
 
 Upper change(const Activation& f, const Cell& c) {
@@ -58,7 +58,8 @@ std::vector<Cell> random_cells(int count, std::uint64_t seed, bool extreme) {
       cell.lower = cell.center - width * uniform(generator);
       cell.upper = cell.center + width * uniform(generator);
     }
-    cell.deviation = std::pow(10.0, extreme ? -15.0 + 21.0 * uniform(generator) : 2.0 * uniform(generator) - 1.5);
+    cell.deviation =
+        std::pow(10.0, extreme ? -15.0 + 21.0 * uniform(generator) : 2.0 * uniform(generator) - 1.5);
     // The kink inside the cell, somewhere near, or far away.
     const double low = std::max(cell.lower, -8.0);
     const double high = std::min(cell.upper, 8.0);

@@ -133,13 +133,27 @@ TEST(Normal, SquareAboutIsAccurateOnTheWholeLine) {
   }
 }
 
+TEST(Normal, NotANumberIsNeverTakenForAnEmptyInterval) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(normal_square_about(0.0, nan, 1.0).upper));
+  EXPECT_TRUE(std::isnan(normal_square_about(nan, 0.0, 1.0).upper));
+  EXPECT_TRUE(std::isnan(normal_mass(nan, 1.0)));
+}
+
+TEST(Normal, FarFiniteEndsDoNotBlurTheRest) {
+  for (const double far : {50.0, 1e6, 1e200}) {
+    const Upper got = normal_square_about(0.5, -far, far);
+    EXPECT_TRUE(is_close(got.upper, 1.25, Tolerance::rounding)) << far;
+  }
+}
+
 TEST(Normal, MeanAboutMatchesFiftyDigits) {
   for (const Interval& i : random_intervals(1000)) {
     if (!(i.lower < i.upper) || std::max(std::abs(i.lower), std::abs(i.center)) > 12.0) continue;
     const Precise expected = testing::precise_mean_about(i.center, i.lower, i.upper);
     // Relative to E|Z - center| up to rounding of the closed form.
-    const double scale = static_cast<double>(
-        sqrt(precise_square(i) * testing::precise_mass(i.lower, i.upper)));
+    const double scale =
+        static_cast<double>(sqrt(precise_square(i) * testing::precise_mass(i.lower, i.upper)));
     const double nearest = std::clamp(0.0, i.lower, i.upper);
     const double floor = i.upper - i.lower > 0.4 ? 1e-14 * normal_density(nearest) : 0.0;
     EXPECT_NEAR(normal_mean_about(i.center, i.lower, i.upper), static_cast<double>(expected),

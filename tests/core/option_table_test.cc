@@ -26,13 +26,14 @@ struct Sample {
 };
 
 OptionTable<Sample> sample_table() {
-  return {flag_option("flag", &Sample::flag, "a flag"),
-          integer_option("count", &Sample::count, -2, 10, "a count"),
-          integer_option<Sample, std::uint64_t>("seed", &Sample::seed, 0,
-                                                std::numeric_limits<std::uint64_t>::max(), "a seed"),
-          real_option("real", &Sample::real, 0.0, "a real"),
-          real_option("maybe", &Sample::maybe, -1.0, "perhaps a real"),
-          choice_option("colour", &Sample::colour, {{Colour::Red, "red"}, {Colour::Green, "green"}}, "a choice")};
+  return {
+      flag_option("flag", &Sample::flag, "a flag"),
+      integer_option("count", &Sample::count, -2, 10, "a count"),
+      integer_option<Sample, std::uint64_t>("seed", &Sample::seed, 0,
+                                            std::numeric_limits<std::uint64_t>::max(), "a seed"),
+      real_option("real", &Sample::real, 0.0, "a real"),
+      real_option("maybe", &Sample::maybe, -1.0, "perhaps a real"),
+      choice_option("colour", &Sample::colour, {{Colour::Red, "red"}, {Colour::Green, "green"}}, "a choice")};
 }
 
 struct Case {
@@ -57,12 +58,12 @@ TEST_P(GoodText, RoundTrips) {
   EXPECT_EQ(chosen.get(sample), GetParam().text);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, GoodText,
-    ::testing::Values(Case{"flag", "true"}, Case{"flag", "false"}, Case{"count", "-2"}, Case{"count", "10"},
-                      Case{"seed", "0"}, Case{"seed", "18446744073709551615"}, Case{"real", "0.1"},
-                      Case{"real", "1e-300"}, Case{"real", "5e-324"}, Case{"maybe", "-0.5"},
-                      Case{"colour", "green"}));
+INSTANTIATE_TEST_SUITE_P(All, GoodText,
+                         ::testing::Values(Case{"flag", "true"}, Case{"flag", "false"}, Case{"count", "-2"},
+                                           Case{"count", "10"}, Case{"seed", "0"},
+                                           Case{"seed", "18446744073709551615"}, Case{"real", "0.1"},
+                                           Case{"real", "1e-300"}, Case{"real", "5e-324"},
+                                           Case{"maybe", "-0.5"}, Case{"colour", "green"}));
 
 class BadText : public ::testing::TestWithParam<Case> {};
 
@@ -83,15 +84,16 @@ TEST_P(BadText, IsRefusedWithNameConstraintAndText) {
   EXPECT_EQ(chosen.get(sample), before);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, BadText,
-    ::testing::Values(Case{"flag", ""}, Case{"flag", "yes"}, Case{"flag", "True"}, Case{"count", "-3"},
-                      Case{"count", "11"}, Case{"count", "3.0"}, Case{"count", "3 "}, Case{"count", " 3"},
-                      Case{"count", ""}, Case{"count", "99999999999999999999"}, Case{"seed", "-1"},
-                      Case{"seed", "18446744073709551616"}, Case{"real", "0"}, Case{"real", "-1"},
-                      Case{"real", "nan"}, Case{"real", "inf"}, Case{"real", "1e400"}, Case{"real", "1,5"},
-                      Case{"real", "0x10"}, Case{"maybe", "-1"}, Case{"maybe", ""}, Case{"colour", "blue"},
-                      Case{"colour", "Red"}, Case{"colour", ""}));
+INSTANTIATE_TEST_SUITE_P(All, BadText,
+                         ::testing::Values(Case{"flag", ""}, Case{"flag", "yes"}, Case{"flag", "True"},
+                                           Case{"count", "-3"}, Case{"count", "11"}, Case{"count", "3.0"},
+                                           Case{"count", "3 "}, Case{"count", " 3"}, Case{"count", ""},
+                                           Case{"count", "99999999999999999999"}, Case{"seed", "-1"},
+                                           Case{"seed", "18446744073709551616"}, Case{"real", "0"},
+                                           Case{"real", "-1"}, Case{"real", "nan"}, Case{"real", "inf"},
+                                           Case{"real", "1e400"}, Case{"real", "1,5"}, Case{"real", "0x10"},
+                                           Case{"maybe", "-1"}, Case{"maybe", ""}, Case{"colour", "blue"},
+                                           Case{"colour", "Red"}, Case{"colour", ""}));
 
 TEST(OptionTable, KindsAndUnsetValues) {
   const auto table = sample_table();

@@ -68,7 +68,8 @@ TEST_P(ParallelFor, DoesNotInterruptFinishedWork) {
   CancelFlag cancel{false};
   EXPECT_NO_THROW(parallel_for(
       4, 1, [&](Index i) { cancel.store(i == 3); }, &cancel));
-  EXPECT_NO_THROW(parallel_for(0, GetParam(), [](Index) {}, &cancel));
+  EXPECT_NO_THROW(parallel_for(
+      0, GetParam(), [](Index) {}, &cancel));
 }
 
 INSTANTIATE_TEST_SUITE_P(ThreadCounts, ParallelFor, ::testing::Values(0, 1, 2, 3, 16));

@@ -45,7 +45,8 @@ class CovarianceOf : public ::testing::TestWithParam<std::tuple<Structure, Index
 TEST_P(CovarianceOf, MatchesTheDenseMatrix) {
   const Index n = covariance_.dimension();
   EXPECT_TRUE(is_close(covariance_.to_dense(), dense_, Tolerance::linear_algebra));
-  EXPECT_TRUE(is_close(Matrix(covariance_.variances()), Matrix(dense_.diagonal()), Tolerance::linear_algebra));
+  EXPECT_TRUE(
+      is_close(Matrix(covariance_.variances()), Matrix(dense_.diagonal()), Tolerance::linear_algebra));
   EXPECT_TRUE(is_close(covariance_.trace(), dense_.trace(), Tolerance::linear_algebra));
   const Matrix right = testing::random_matrix(generator_, n, 4);
   EXPECT_TRUE(is_close(covariance_.times(right), Matrix(dense_ * right), Tolerance::linear_algebra));
@@ -68,7 +69,8 @@ TEST_P(CovarianceOf, TakesSubmatricesInAnyOrder) {
   const Matrix got = covariance_.submatrix(indices);
   for (Index i = 0; i < 3; ++i) {
     for (Index j = 0; j < 3; ++j) {
-      const double expected = dense_(indices[static_cast<std::size_t>(i)], indices[static_cast<std::size_t>(j)]);
+      const double expected =
+          dense_(indices[static_cast<std::size_t>(i)], indices[static_cast<std::size_t>(j)]);
       EXPECT_TRUE(is_close(got(i, j), expected, Tolerance::linear_algebra, dense_.trace()));
     }
   }
@@ -89,7 +91,8 @@ TEST_P(CovarianceOf, AddsLowRankParts) {
 TEST_P(CovarianceOf, AveragesKeepTheStructure) {
   std::vector<Covariance> parts;
   for (Index rank : {1, 3, 0}) {
-    parts.push_back(testing::random_structured(generator_, std::get<0>(GetParam()), covariance_.dimension(), rank));
+    parts.push_back(
+        testing::random_structured(generator_, std::get<0>(GetParam()), covariance_.dimension(), rank));
   }
   const Vector weights = (Vector(4) << 0.2, 0.0, 0.5, 0.3).finished();
   const std::vector<const Covariance*> pointers = {&covariance_, &parts[0], &parts[1], &parts[2]};

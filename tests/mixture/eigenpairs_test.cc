@@ -77,7 +77,8 @@ TEST(LeadingEigenpairs, RepeatedEigenvaluesAreAllFound) {
     variances.tail(10).setConstant(3.0);
     expect_leading(Covariance::diagonal(variances), 8);
     expect_leading(Covariance::diagonal(variances).plus_low_rank(testing::random_matrix(generator, n, 1)), 8);
-    expect_leading(Covariance::diagonal(Vector::Ones(n)).plus_low_rank(testing::random_matrix(generator, n, 2)), 6);
+    expect_leading(
+        Covariance::diagonal(Vector::Ones(n)).plus_low_rank(testing::random_matrix(generator, n, 2)), 6);
     expect_leading(Covariance::dense(Matrix::Identity(n, n)), 5);
     expect_leading(Covariance::block_diagonal(Matrix::Identity(3, 3).replicate(n / 3, 1)), 5);
   }
@@ -97,7 +98,8 @@ TEST(LeadingEigenpairs, WidelySpreadEigenvalues) {
   Generator generator = make_generator(5, Stream::Example);
   const Index n = 120;
   const Vector variances = Vector::NullaryExpr(n, [&] { return std::pow(10.0, -12.0 * uniform(generator)); });
-  expect_leading(Covariance::diagonal(variances).plus_low_rank(1e-3 * testing::random_matrix(generator, n, 3)), 10);
+  expect_leading(
+      Covariance::diagonal(variances).plus_low_rank(1e-3 * testing::random_matrix(generator, n, 3)), 10);
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ GaussianMixture make_mixture(Structure structure, std::uint64_t seed) {
   Generator generator = make_generator(seed, Stream::Example);
   std::vector<Gaussian> components;
   for (int i = 0; i < 4; ++i) {
-    components.push_back({testing::random_matrix(generator, 6, 1),
-                          testing::random_structured(generator, structure, 6)});
+    components.push_back(
+        {testing::random_matrix(generator, 6, 1), testing::random_structured(generator, structure, 6)});
   }
   Vector weights = testing::random_weights(generator, 4);
   weights /= weights.sum();
@@ -143,15 +143,16 @@ TEST(GaussianMixture, SingularLawsHaveNoDensity) {
   for (int trial = 0; trial < 50; ++trial) {
     const Index n = 2 + trial % 5;
     const Matrix factor = testing::random_matrix(generator, n, n - 1);
-    const GaussianMixture mixture(
-        Gaussian{Vector::Zero(n), Covariance::dense(std::pow(10.0, trial % 9 - 4) * factor * factor.transpose())});
+    const GaussianMixture mixture(Gaussian{
+        Vector::Zero(n), Covariance::dense(std::pow(10.0, trial % 9 - 4) * factor * factor.transpose())});
     EXPECT_THROW((void)mixture.log_density(Vector::Ones(n)), InvalidArgument) << trial;
     std::vector<Index> all(static_cast<std::size_t>(n));
     for (Index i = 0; i < n; ++i) all[static_cast<std::size_t>(i)] = i;
     EXPECT_THROW((void)mixture.conditional(all, Vector::Ones(n)), InvalidArgument) << trial;
   }
-  EXPECT_THROW((void)GaussianMixture(Gaussian{Vector::Zero(3), Covariance::zero(3)}).log_density(Vector::Ones(3)),
-               InvalidArgument);
+  EXPECT_THROW(
+      (void)GaussianMixture(Gaussian{Vector::Zero(3), Covariance::zero(3)}).log_density(Vector::Ones(3)),
+      InvalidArgument);
 }
 
 TEST(GaussianMixture, SmallButRegularCovariancesHaveADensity) {

@@ -74,7 +74,8 @@ TEST_P(LayerOf, GramsAreSumsOverRows) {
   const Matrix centred = naive_gram(layer_, g);
   EXPECT_TRUE(is_close(layer_.centred_gram(g), centred, Tolerance::linear_algebra));
   const Matrix& mean = layer_.weight_mean();
-  EXPECT_TRUE(is_close(layer_.second_moment_gram(g), Matrix(centred + mean.transpose() * g.asDiagonal() * mean),
+  EXPECT_TRUE(is_close(layer_.second_moment_gram(g),
+                       Matrix(centred + mean.transpose() * g.asDiagonal() * mean),
                        Tolerance::linear_algebra));
 }
 
@@ -87,7 +88,8 @@ TEST_P(LayerOf, VariancesAreDiagonalsOfTheEntryCovariance) {
     EXPECT_TRUE(is_close(layer_.row_variances()(i), row, Tolerance::linear_algebra));
     EXPECT_TRUE(is_close(layer_.bias_variances()(i), testing::entry_covariance_of(layer_, i, in, i, in),
                          Tolerance::linear_algebra));
-    EXPECT_TRUE(is_close(layer_.row_norms()(i), layer_.weight_mean().row(i).norm(), Tolerance::linear_algebra));
+    EXPECT_TRUE(
+        is_close(layer_.row_norms()(i), layer_.weight_mean().row(i).norm(), Tolerance::linear_algebra));
     total += row;
   }
   EXPECT_TRUE(is_close(layer_.total_weight_variance(), total, Tolerance::linear_algebra));

@@ -58,42 +58,78 @@ std::vector<BadLayer> bad_layers() {
       {"NanMean", [](Parts& p) { p.weight_mean(1, 2) = kNan; }, {"weight.mean", "[1, 2]", "finite", "nan"}},
       {"InfiniteBias", [](Parts& p) { p.bias_mean(1) = kInfinity; }, {"bias.mean", "[1]", "inf"}},
       {"ShortBias", [](Parts& p) { p.bias_mean.resize(1); }, {"bias.mean", "[2, 1]", "[1, 1]"}},
-      {"VarianceShape", [](Parts& p) { p.weights = MeanFieldWeights{Matrix::Ones(3, 2)}; },
+      {"VarianceShape",
+       [](Parts& p) { p.weights = MeanFieldWeights{Matrix::Ones(3, 2)}; },
        {"weight.variance", "[2, 3]", "[3, 2]"}},
-      {"NegativeVariance", [=](Parts& p) { p.weights = MeanFieldWeights{with(v, 0, 1, -0.5)}; },
+      {"NegativeVariance",
+       [=](Parts& p) { p.weights = MeanFieldWeights{with(v, 0, 1, -0.5)}; },
        {"weight.variance", "[0, 1]", "-0.5"}},
-      {"NanVariance", [=](Parts& p) { p.weights = MeanFieldWeights{with(v, 1, 0, kNan)}; },
+      {"NanVariance",
+       [=](Parts& p) { p.weights = MeanFieldWeights{with(v, 1, 0, kNan)}; },
        {"weight.variance", "[1, 0]", "nan"}},
-      {"RowShape", [=](Parts& p) { p.weights = KroneckerWeights{i3, i3}; }, {"weight.row_covariance", "[3, 3]"}},
-      {"ColumnIndefinite", [=](Parts& p) { p.weights = KroneckerWeights{i2, indefinite(3)}; },
+      {"RowShape",
+       [=](Parts& p) {
+         p.weights = KroneckerWeights{i3, i3};
+       },
+       {"weight.row_covariance", "[3, 3]"}},
+      {"ColumnIndefinite",
+       [=](Parts& p) {
+         p.weights = KroneckerWeights{i2, indefinite(3)};
+       },
        {"weight.column_covariance", "positive semidefinite", "eigenvalue -"}},
-      {"RowAsymmetric", [=](Parts& p) { p.weights = KroneckerWeights{with(i2, 0, 1, 0.5), i3}; },
+      {"RowAsymmetric",
+       [=](Parts& p) {
+         p.weights = KroneckerWeights{with(i2, 0, 1, 0.5), i3};
+       },
        {"weight.row_covariance", "symmetric"}},
-      {"BasisNotFinite", [=](Parts& p) { p.weights = KroneckerEigenbasisWeights{i2, with(i3, 2, 0, kNan), v}; },
+      {"BasisNotFinite",
+       [=](Parts& p) {
+         p.weights = KroneckerEigenbasisWeights{i2, with(i3, 2, 0, kNan), v};
+       },
        {"weight.column_basis", "[2, 0]"}},
-      {"BasisShape", [=](Parts& p) { p.weights = KroneckerEigenbasisWeights{i3, i3, v}; },
+      {"BasisShape",
+       [=](Parts& p) {
+         p.weights = KroneckerEigenbasisWeights{i3, i3, v};
+       },
        {"weight.row_basis", "[2, 2]", "[3, 3]"}},
-      {"BasisVariance", [=](Parts& p) { p.weights = KroneckerEigenbasisWeights{i2, i3, with(v, 1, 1, -1.0)}; },
+      {"BasisVariance",
+       [=](Parts& p) {
+         p.weights = KroneckerEigenbasisWeights{i2, i3, with(v, 1, 1, -1.0)};
+       },
        {"weight.variance", "[1, 1]"}},
-      {"FactorShape", [=](Parts& p) { p.weights = LowRankWeights{v, {v, Matrix::Ones(2, 2)}}; },
+      {"FactorShape",
+       [=](Parts& p) {
+         p.weights = LowRankWeights{v, {v, Matrix::Ones(2, 2)}};
+       },
        {"weight.factor", "[2, 3]", "[2, 2]"}},
-      {"FactorNotFinite", [=](Parts& p) { p.weights = LowRankWeights{v, {v, with(v, 0, 2, kInfinity)}}; },
+      {"FactorNotFinite",
+       [=](Parts& p) {
+         p.weights = LowRankWeights{v, {v, with(v, 0, 2, kInfinity)}};
+       },
        {"weight.factor", "[0, 2]", "inf"}},
-      {"FullShape", [=](Parts& p) { p.weights = FullWeights{i8}; }, {"weight.covariance", "[6, 6]", "[8, 8]"}},
+      {"FullShape",
+       [=](Parts& p) { p.weights = FullWeights{i8}; },
+       {"weight.covariance", "[6, 6]", "[8, 8]"}},
       {"FullIndefinite", [](Parts& p) { p.weights = FullWeights{indefinite(6)}; }, {"weight.covariance"}},
       {"FullNegative", [=](Parts& p) { p.weights = FullWeights{-i6}; }, {"weight.covariance"}},
-      {"FullHollow", [](Parts& p) { p.weights = FullWeights{with(with(Matrix::Zero(6, 6), 0, 1, 1.0), 1, 0, 1.0)}; },
+      {"FullHollow",
+       [](Parts& p) { p.weights = FullWeights{with(with(Matrix::Zero(6, 6), 0, 1, 1.0), 1, 0, 1.0)}; },
        {"weight.covariance", "positive semidefinite"}},
-      {"FullNan", [=](Parts& p) { p.weights = FullWeights{with(i6, 4, 3, kNan)}; }, {"weight.covariance", "[4, 3]"}},
+      {"FullNan",
+       [=](Parts& p) { p.weights = FullWeights{with(i6, 4, 3, kNan)}; },
+       {"weight.covariance", "[4, 3]"}},
       {"JointShape", [=](Parts& p) { p.weights = JointWeights{i6}; }, {"covariance", "[8, 8]", "[6, 6]"}},
-      {"JointTwice", [=](Parts& p) {
+      {"JointTwice",
+       [=](Parts& p) {
          p.weights = JointWeights{i8};
          p.bias = IndependentBias{Vector::Ones(2)};
        },
        {"bias", "joint"}},
-      {"BiasVarianceShape", [](Parts& p) { p.bias = IndependentBias{Vector::Ones(3)}; },
+      {"BiasVarianceShape",
+       [](Parts& p) { p.bias = IndependentBias{Vector::Ones(3)}; },
        {"bias.variance", "[2, 1]", "[3, 1]"}},
-      {"BiasNegative", [](Parts& p) { p.bias = IndependentBias{(Vector(2) << 1.0, -2.0).finished()}; },
+      {"BiasNegative",
+       [](Parts& p) { p.bias = IndependentBias{(Vector(2) << 1.0, -2.0).finished()}; },
        {"bias.variance", "[1]", "-2"}},
       {"BiasIndefinite", [](Parts& p) { p.bias = CorrelatedBias{indefinite(2)}; }, {"bias.covariance"}},
       {"BiasShape", [=](Parts& p) { p.bias = CorrelatedBias{i3}; }, {"bias.covariance", "[2, 2]", "[3, 3]"}},
@@ -124,9 +160,8 @@ INSTANTIATE_TEST_SUITE_P(Layers, Refused, ::testing::ValuesIn(bad_layers()),
 /// Q diag(values) Q' for a fixed rotation Q.
 Matrix with_eigenvalues(const Vector& values) {
   const Index n = values.size();
-  const Matrix symmetric = Matrix::NullaryExpr(n, n, [](Index i, Index j) {
-    return 1.0 / static_cast<double>(1 + i + j);
-  });
+  const Matrix symmetric =
+      Matrix::NullaryExpr(n, n, [](Index i, Index j) { return 1.0 / static_cast<double>(1 + i + j); });
   const Matrix q = Eigen::SelfAdjointEigenSolver<Matrix>(symmetric).eigenvectors();
   return q * values.asDiagonal() * q.transpose();
 }
@@ -145,8 +180,9 @@ TEST(LayerValidation, ClipsRoundingOfSinglePrecisionButNothingMore) {
 
 TEST(LayerValidation, AcceptsDegenerateCovariances) {
   Parts parts;
-  for (const Matrix& covariance : {Matrix(Matrix::Zero(6, 6)), Matrix(Matrix::Ones(6, 6)),
-                                   Matrix(1e-300 * Matrix::Identity(6, 6)), Matrix(1e200 * Matrix::Ones(6, 6))}) {
+  for (const Matrix& covariance :
+       {Matrix(Matrix::Zero(6, 6)), Matrix(Matrix::Ones(6, 6)), Matrix(1e-300 * Matrix::Identity(6, 6)),
+        Matrix(1e200 * Matrix::Ones(6, 6))}) {
     parts.weights = FullWeights{covariance};
     EXPECT_NO_THROW(make(parts));
   }

@@ -15,7 +15,8 @@ namespace mixcert {
 namespace {
 
 DenseLayer plain_layer(const std::string& name, Index inputs, Index outputs) {
-  return {name, Matrix::Ones(outputs, inputs), Vector::Zero(outputs), DeterministicWeights{}, DeterministicBias{}};
+  return {name, Matrix::Ones(outputs, inputs), Vector::Zero(outputs), DeterministicWeights{},
+          DeterministicBias{}};
 }
 
 std::vector<Activation> identities(std::size_t count) { return std::vector<Activation>(count, Activation()); }
@@ -40,7 +41,8 @@ TEST(Network, RefusesChainsThatDoNotFit) {
     FAIL() << "accepted";
   } catch (const InvalidArgument& error) {
     const std::string what = error.what();
-    for (const char* text : {"'first'", "'second'", "4", "3"}) EXPECT_NE(what.find(text), std::string::npos) << what;
+    for (const char* text : {"'first'", "'second'", "4", "3"})
+      EXPECT_NE(what.find(text), std::string::npos) << what;
   }
   EXPECT_THROW(Network({}, {}), InvalidArgument);
   EXPECT_THROW(Network({plain_layer("a", 2, 3)}, identities(2)), InvalidArgument);

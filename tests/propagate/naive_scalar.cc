@@ -56,7 +56,7 @@ Vector lloyd(Index size) {
     const Vector symmetric = 0.5 * (centroids - centroids.reverse());
     const double step = (symmetric - locations).cwiseAbs().maxCoeff();
     locations = symmetric;
-    if (step < 1e-16) break;
+    if (step < 1e-15) break;
   }
   return locations;
 }

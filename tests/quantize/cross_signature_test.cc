@@ -92,7 +92,8 @@ TEST(CrossSignature, OneLevelMatchesTwoOverPiOfTheVariance) {
     const DiscreteLaw law = cross_signature({mean, covariance}, 12);
     const Matrix shifted = law.points.colwise() - mean;
     const Matrix spread = shifted * law.weights.asDiagonal() * shifted.transpose();
-    EXPECT_TRUE(is_close(spread, Matrix(2.0 / std::numbers::pi * covariance.to_dense()), Tolerance::eigenvalues))
+    EXPECT_TRUE(
+        is_close(spread, Matrix(2.0 / std::numbers::pi * covariance.to_dense()), Tolerance::eigenvalues))
         << testing::to_string(structure);
     EXPECT_TRUE(is_close(Matrix(law.points * law.weights), Matrix(mean), Tolerance::linear_algebra));
   }

@@ -21,7 +21,8 @@ double optimal_distortion(Index n) { return optimal_quantizer(n).distortion.nomi
 /// Cheap stand-in with the same shape for large budgets.
 double panter_dite(Index n) { return 1.0 / static_cast<double>(n * n); }
 
-double cost_of(const Vector& eigenvalues, const std::vector<Index>& sizes, const DistortionTable& distortion) {
+double cost_of(const Vector& eigenvalues, const std::vector<Index>& sizes,
+               const DistortionTable& distortion) {
   double cost = 0.0;
   for (Index j = 0; j < eigenvalues.size(); ++j) {
     cost += eigenvalues(j) * distortion(sizes[static_cast<std::size_t>(j)]);
@@ -80,7 +81,8 @@ TEST(GridAllocation, KeepsItsInvariantsUpToAMillionPoints) {
   Generator generator = make_generator(22, Stream::Example);
   for (const Index budget : {1000, 9999, 10000, 10001, 65536, 999983, 1000000}) {
     for (int shape = 0; shape < 5; ++shape) {
-      const Vector eigenvalues = random_eigenvalues(generator, 1 + static_cast<Index>(generator() % 30), shape);
+      const Vector eigenvalues =
+          random_eigenvalues(generator, 1 + static_cast<Index>(generator() % 30), shape);
       const std::vector<Index> sizes = optimal_grid_sizes(eigenvalues, budget, panter_dite);
       ASSERT_EQ(static_cast<Index>(sizes.size()), eigenvalues.size());
       EXPECT_LE(product_of(sizes), budget);

@@ -46,7 +46,8 @@ double dense_error(const Problem& problem) {
   const auto distortion = [](Index n) { return optimal_quantizer(n).distortion.nominal; };
   const std::vector<Index> sizes = optimal_grid_sizes(values, problem.budget, distortion);
   double error = 0.0;
-  for (Index j = 0; j < values.size(); ++j) error += values(j) * distortion(sizes[static_cast<std::size_t>(j)]);
+  for (Index j = 0; j < values.size(); ++j)
+    error += values(j) * distortion(sizes[static_cast<std::size_t>(j)]);
   return error;
 }
 
@@ -69,8 +70,7 @@ TEST_P(SignatureOf, ErrorIsTheDenseFormula) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     const Problem problem = make(seed);
     const GridSignature signature = sign(problem);
-    const double got =
-        problem.metric.dot(signature.mean_square_errors(problem.covariance.variances()));
+    const double got = problem.metric.dot(signature.mean_square_errors(problem.covariance.variances()));
     const double trace = problem.metric.dot(problem.covariance.variances());
     EXPECT_TRUE(is_close(got, dense_error(problem), Tolerance::eigenvalues, trace)) << seed;
   }
@@ -97,19 +97,21 @@ TEST_P(SignatureOf, DirectionsAreAValidDecomposition) {
     const GridSignature signature = sign(problem);
     const Matrix rest =
         problem.covariance.to_dense() - signature.directions * signature.directions.transpose();
-    EXPECT_TRUE(testing::is_positive_semidefinite(
-        rest + 1e-10 * problem.covariance.trace() * Matrix::Identity(9, 9)))
+    EXPECT_TRUE(
+        testing::is_positive_semidefinite(rest + 1e-10 * problem.covariance.trace() * Matrix::Identity(9, 9)))
         << seed;
-    EXPECT_EQ(signature.coordinates.empty(), !problem.covariance.is_diagonal() || signature.axis_count() == 0);
+    EXPECT_EQ(signature.coordinates.empty(),
+              !problem.covariance.is_diagonal() || signature.axis_count() == 0);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Structures, SignatureOf,
-    ::testing::Combine(::testing::ValuesIn(testing::all_structures()), ::testing::Values(1, 2, 10, 100, 1000)),
-    [](const auto& tested) {
-      return testing::to_string(std::get<0>(tested.param)) + "_" + std::to_string(std::get<1>(tested.param));
-    });
+INSTANTIATE_TEST_SUITE_P(Structures, SignatureOf,
+                         ::testing::Combine(::testing::ValuesIn(testing::all_structures()),
+                                            ::testing::Values(1, 2, 10, 100, 1000)),
+                         [](const auto& tested) {
+                           return testing::to_string(std::get<0>(tested.param)) + "_" +
+                                  std::to_string(std::get<1>(tested.param));
+                         });
 
 /// Nearest-cell index of x.
 Index cell_of(const NormalQuantizer& q, double x) {
@@ -121,8 +123,8 @@ TEST(GridSignature, ErrorsAreThoseOfTheCouplingDrawnAtRandom) {
   for (const Structure structure : testing::all_structures()) {
     Generator generator = make_generator(5, Stream::Example);
     const Covariance covariance = testing::random_structured(generator, structure, 6);
-    const GridSignature signature =
-        grid_signature(covariance, random_metric(generator, 6) + Vector::Constant(6, 0.1), 30, optimal_quantizer);
+    const GridSignature signature = grid_signature(
+        covariance, random_metric(generator, 6) + Vector::Constant(6, 0.1), 30, optimal_quantizer);
     const Matrix rest = covariance.to_dense() - signature.directions * signature.directions.transpose();
     const Eigen::SelfAdjointEigenSolver<Matrix> solver(rest);
     const Matrix root = solver.eigenvectors() * solver.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();

@@ -51,7 +51,8 @@ Precise square_about(const Precise& c, const End& low, const End& high) {
   return (1 + c * c) * (low.tail - high.tail) + (low.x - 2 * c) * low.density - outer;
 }
 
-void visit_cell(const NormalQuantizer& q, Index i, const End& low, const End& high, PreciseQuantizer& result) {
+void visit_cell(const NormalQuantizer& q, Index i, const End& low, const End& high,
+                PreciseQuantizer& result) {
   const End center(q.locations(i));
   const Precise& c = center.x;
   const Precise mass = low.tail - high.tail;
@@ -100,7 +101,8 @@ TEST_P(Quantizer, IsStationaryWithExactErrorsRoundedUp) {
   for (const NormalQuantizer* q : {&optimal_quantizer(GetParam()), &uniform_quantizer(GetParam())}) {
     expect_well_formed(*q, GetParam());
     const PreciseQuantizer exact = examine(*q);
-    EXPECT_TRUE(q == &uniform_quantizer(GetParam()) || exact.residual <= Tolerance::quantizer) << exact.residual;
+    EXPECT_TRUE(q == &uniform_quantizer(GetParam()) || exact.residual <= Tolerance::quantizer)
+        << exact.residual;
     EXPECT_TRUE(testing::is_close(q->distortion.nominal, static_cast<double>(exact.distortion), 1e-12));
     EXPECT_GE(Precise(q->distortion.upper), exact.distortion);
     EXPECT_LE(q->distortion.upper, q->distortion.nominal * (1.0 + 1e-9));
@@ -152,7 +154,8 @@ TEST(UniformQuantizer, HasThePapersLocationsAndRate) {
   for (Index n = 2; n <= 2000; ++n) {
     const double size = static_cast<double>(n);
     const double log_n = std::log(size);
-    const double rate = 4.0 * log_n / (size * size) + 4.0 / (size * size * std::sqrt(2.0 * std::numbers::pi)) *
+    const double rate = 4.0 * log_n / (size * size) + 4.0 /
+                                                          (size * size * std::sqrt(2.0 * std::numbers::pi)) *
                                                           (std::sqrt(log_n) + 0.25 / std::sqrt(log_n));
     EXPECT_NEAR(uniform_quantizer_rate(n), rate, 1e-13 * rate);
     const NormalQuantizer& q = uniform_quantizer(n);

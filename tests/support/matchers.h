@@ -37,10 +37,10 @@ inline ::testing::AssertionResult is_close(const Matrix& got, const Matrix& expe
   const double difference = (got - expected).cwiseAbs().maxCoeff();
   const double scale = expected.cwiseAbs().maxCoeff();
   if (difference <= tolerance * scale) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << "largest difference " << difference << " > " << tolerance << " * "
-                                       << scale << "\ngot\n"
-                                       << got << "\nexpected\n"
-                                       << expected;
+  return ::testing::AssertionFailure()
+         << "largest difference " << difference << " > " << tolerance << " * " << scale << "\ngot\n"
+         << got << "\nexpected\n"
+         << expected;
 }
 
 inline ::testing::AssertionResult is_probability_vector(const Vector& weights) {
@@ -48,9 +48,9 @@ inline ::testing::AssertionResult is_probability_vector(const Vector& weights) {
       std::abs(weights.sum() - 1.0) <= Tolerance::weights) {
     return ::testing::AssertionSuccess();
   }
-  return ::testing::AssertionFailure() << "not a probability vector: smallest "
-                                       << (weights.size() > 0 ? weights.minCoeff() : NAN) << ", sum - 1 = "
-                                       << weights.sum() - 1.0;
+  return ::testing::AssertionFailure()
+         << "not a probability vector: smallest " << (weights.size() > 0 ? weights.minCoeff() : NAN)
+         << ", sum - 1 = " << weights.sum() - 1.0;
 }
 
 /// Symmetric, and no eigenvalue below -tolerance * trace.

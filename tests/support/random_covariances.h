@@ -13,7 +13,16 @@
 
 namespace mixcert::testing {
 
-enum class Structure { Zero, Diagonal, SparseDiagonal, DiagonalLowRank, Blocks, BlocksLowRank, Dense, RankOne };
+enum class Structure {
+  Zero,
+  Diagonal,
+  SparseDiagonal,
+  DiagonalLowRank,
+  Blocks,
+  BlocksLowRank,
+  Dense,
+  RankOne
+};
 
 inline const std::vector<Structure>& all_structures() {
   static const std::vector<Structure> all = {
@@ -23,8 +32,8 @@ inline const std::vector<Structure>& all_structures() {
 }
 
 inline std::string to_string(Structure structure) {
-  static const std::vector<std::string> names = {"Zero",   "Diagonal",      "SparseDiagonal", "DiagonalLowRank",
-                                                 "Blocks", "BlocksLowRank", "Dense",          "RankOne"};
+  static const std::vector<std::string> names = {
+      "Zero", "Diagonal", "SparseDiagonal", "DiagonalLowRank", "Blocks", "BlocksLowRank", "Dense", "RankOne"};
   return names[static_cast<std::size_t>(structure)];
 }
 

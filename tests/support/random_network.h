@@ -22,8 +22,10 @@ enum class BiasFamily { Deterministic, Independent, Correlated };
 
 inline const std::vector<WeightFamily>& all_weight_families() {
   static const std::vector<WeightFamily> all = {
-      WeightFamily::Deterministic, WeightFamily::MeanField, WeightFamily::Kronecker,
-      WeightFamily::KroneckerEigenbasis, WeightFamily::LowRank, WeightFamily::Full, WeightFamily::Joint};
+      WeightFamily::Deterministic, WeightFamily::MeanField,
+      WeightFamily::Kronecker,     WeightFamily::KroneckerEigenbasis,
+      WeightFamily::LowRank,       WeightFamily::Full,
+      WeightFamily::Joint};
   return all;
 }
 
@@ -126,10 +128,9 @@ inline DenseLayer random_layer(Generator& generator, const LayerRecipe& recipe,
   const double root = std::sqrt(static_cast<double>(recipe.inputs));
   Matrix mean = recipe.mean_scale / root * random_matrix(generator, recipe.outputs, recipe.inputs);
   Vector bias_mean = 0.5 * random_matrix(generator, recipe.outputs, 1);
-  WeightCovariance weights = random_weight_law(generator, recipe.weights, recipe.inputs, recipe.outputs,
-                                               recipe.deviation / root);
-  const BiasFamily family =
-      recipe.weights == WeightFamily::Joint ? BiasFamily::Deterministic : recipe.bias;
+  WeightCovariance weights =
+      random_weight_law(generator, recipe.weights, recipe.inputs, recipe.outputs, recipe.deviation / root);
+  const BiasFamily family = recipe.weights == WeightFamily::Joint ? BiasFamily::Deterministic : recipe.bias;
   BiasCovariance bias = random_bias_law(generator, family, recipe.outputs, recipe.deviation);
   return {name, std::move(mean), std::move(bias_mean), std::move(weights), std::move(bias)};
 }

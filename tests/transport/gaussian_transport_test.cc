@@ -56,6 +56,8 @@ class CostBetween : public ::testing::TestWithParam<std::tuple<Structure, Struct
 
 // Eigenvalues of size epsilon have roots of size 1e-8, which the dense formula adds up.
 constexpr double kDenseError = 1e-7;
+// Low-rank columns beyond this many are left out, which is safe but no longer exact.
+constexpr Index kColumnsUsed = 8;
 
 TEST_P(CostBetween, IsTheDenseFormulaOrAbove) {
   Generator generator = make_generator(81, Stream::Example);
@@ -99,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(Pairs, CostBetween,
 
 TEST(GaussianTransport, ManyLowRankColumnsStayAbove) {
   Generator generator = make_generator(83, Stream::Example);
-  for (const Index rank : {5, 10, 11, 30}) {
+  for (const Index rank : {Index{5}, kColumnsUsed, Index{11}, Index{30}}) {
     const Vector variances = testing::random_matrix(generator, 60, 1).cwiseAbs2();
     const Gaussian a{Vector::Zero(60), Covariance::diagonal(variances)};
     const Matrix factor = 0.3 * testing::random_matrix(generator, 60, rank);
@@ -108,7 +110,7 @@ TEST(GaussianTransport, ManyLowRankColumnsStayAbove) {
     const double scale = scale_of(a, c, Vector::Ones(60));
     const Upper got = gaussian_transport_cost(a, c, Vector::Ones(60));
     EXPECT_GE(got.nominal, exact - kDenseError * scale);
-    EXPECT_LE(got.nominal, exact + (rank <= 10 ? 1e-5 : 0.2) * scale) << rank;
+    EXPECT_LE(got.nominal, exact + (rank <= kColumnsUsed ? 1e-5 : 0.2) * scale) << rank;
   }
 }
 
@@ -169,14 +171,14 @@ TEST_P(TraceSqrtGain, IsNeverAboveTheExactValueAndCloseToIt) {
       const double size = std::sqrt(scale) * (x.cwiseSqrt().sum() + y.norm());
       EXPECT_LE(got, exact + 1e-7 * size) << trial << " scale " << scale;
       EXPECT_GE(got, 0.0);
-      if (GetParam() <= 10) {
+      if (GetParam() <= kColumnsUsed) {
         EXPECT_GE(got, exact - 1e-5 * size) << trial << " scale " << scale;
       }
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, TraceSqrtGain, ::testing::Values(0, 1, 2, 5, 10, 11, 30));
+INSTANTIATE_TEST_SUITE_P(Ranks, TraceSqrtGain, ::testing::Values(0, 1, 2, 5, 8, 11, 30));
 
 TEST(TraceSqrtGain, OneDimensionIsNeverAboveTheClosedForm) {
   // sqrt(x + y^2) - sqrt(x) without cancellation: y^2 / (sqrt(x + y^2) + sqrt(x)).
