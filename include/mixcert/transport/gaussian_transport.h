@@ -3,7 +3,8 @@
 // W2 between Gaussians with structured covariances, in a diagonal metric. The Bures
 // term is never overestimated: tr sqrt of (diagonal + low rank) is bounded from below by
 // a trapezoidal rule whose error is known exactly (T.3), so that the distance is bounded
-// from above; no n x n eigenproblem is solved unless the covariance is dense.
+// from above; no n x n eigenproblem is solved unless the covariance is dense. Of a low-rank part
+// the eight longest columns count.
 #pragma once
 
 #include "mixcert/core/rounding.h"
