@@ -26,7 +26,11 @@ void certify_inputs(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(certify(network, inputs, options));
   state.SetItemsProcessed(state.iterations() * inputs.cols());
 }
-BENCHMARK(certify_inputs)->Args({1, 1, 64, 1})->Args({784, 1, 128, 10})->Args({784, 2, 128, 10})->Unit(benchmark::kMillisecond);
+BENCHMARK(certify_inputs)
+    ->Args({1, 1, 64, 1})
+    ->Args({784, 1, 128, 10})
+    ->Args({784, 2, 128, 10})
+    ->Unit(benchmark::kMillisecond);
 
 void monte_carlo(benchmark::State& state) {
   const Network network = mean_field_network(widths_of(state), ActivationFunction::Relu);
@@ -36,7 +40,11 @@ void monte_carlo(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(simulate(network, inputs.col(0), 0, options));
   state.SetItemsProcessed(state.iterations());
 }
-BENCHMARK(monte_carlo)->Args({1, 1, 64, 1})->Args({784, 1, 128, 10})->Args({784, 2, 128, 10})->Unit(benchmark::kMillisecond);
+BENCHMARK(monte_carlo)
+    ->Args({1, 1, 64, 1})
+    ->Args({784, 1, 128, 10})
+    ->Args({784, 2, 128, 10})
+    ->Unit(benchmark::kMillisecond);
 
 void sensitivity(benchmark::State& state) {
   const Network network = mean_field_network(widths_of(state), ActivationFunction::Relu);

@@ -12,7 +12,8 @@ namespace mixcert {
 namespace {
 
 void grid_sizes(benchmark::State& state) {
-  const Vector eigenvalues = Vector::NullaryExpr(128, [](Index i) { return std::exp(-0.1 * static_cast<double>(i)); });
+  const Vector eigenvalues =
+      Vector::NullaryExpr(128, [](Index i) { return std::exp(-0.1 * static_cast<double>(i)); });
   const DistortionTable table = [](Index n) { return optimal_quantizer(n).distortion.nominal; };
   benchmark::DoNotOptimize(optimal_grid_sizes(eigenvalues, state.range(0), table));
   for (auto _ : state) benchmark::DoNotOptimize(optimal_grid_sizes(eigenvalues, state.range(0), table));

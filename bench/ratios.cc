@@ -67,7 +67,8 @@ void against_monte_carlo() {
     for (std::size_t i = 0; i < widths.size(); ++i) {
       std::printf("%s%lld", i == 0 ? "" : "-", static_cast<long long>(widths[i]));
     }
-    std::printf("] %.3f ms, Monte Carlo %.1f ms, ratio 1/%.0f\n", 1e3 * ours, 1e3 * sampling, sampling / ours);
+    std::printf("] %.3f ms, Monte Carlo %.1f ms, ratio 1/%.0f\n", 1e3 * ours, 1e3 * sampling,
+                sampling / ours);
   }
 }
 
