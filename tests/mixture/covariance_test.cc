@@ -126,8 +126,8 @@ TEST(Covariance, RefusesWrongShapes) {
   EXPECT_THROW(Covariance::dense(Matrix::Ones(2, 3)), InvalidArgument);
   EXPECT_THROW(Covariance::block_diagonal(Matrix::Ones(5, 2)), InvalidArgument);
   const Covariance c = Covariance::diagonal(Vector::Ones(4));
-  EXPECT_THROW(c.plus_low_rank(Matrix::Ones(3, 1)), InvalidArgument);
-  EXPECT_THROW(c.scaled(Vector::Ones(3)), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(c.plus_low_rank(Matrix::Ones(3, 1))), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(c.scaled(Vector::Ones(3))), InvalidArgument);
   const Covariance dense = Covariance::dense(Matrix::Identity(4, 4));
   EXPECT_THROW(weighted_sum(Vector::Constant(2, 0.5), {&c, &dense}), InvalidArgument);
   EXPECT_THROW(weighted_sum(Vector::Ones(1), {}), InvalidArgument);
