@@ -95,7 +95,9 @@ Matrix Covariance::submatrix(const std::vector<Index>& indices) const {
       const Index row = indices[static_cast<std::size_t>(i)];
       const Index column = indices[static_cast<std::size_t>(j)];
       const double in_block = row / b == column / b ? blocks_(row, column % b) : 0.0;
-      result(i, j) = in_block + factor_.row(row).dot(factor_.row(column));
+      // Eigen forms a pointer into the factor for a row, which an empty one does not have.
+      const double low_rank = rank() > 0 ? factor_.row(row).dot(factor_.row(column)) : 0.0;
+      result(i, j) = in_block + low_rank;
     }
   }
   return result;

@@ -71,10 +71,15 @@ BlockCoupling dense_coupling(const Covariance& a, const Covariance& c) {
     const Eigen::BDCSVD<Matrix> svd(product, Eigen::ComputeFullU | Eigen::ComputeFullV);
     const auto rows = Eigen::seqN(i * b, b);
     coupling.sigma(rows) = svd.singularValues();
-    coupling.left(rows, Eigen::all) =
-        svd.matrixU().transpose() * (root_a.root * c.factor()(rows, Eigen::all));
-    coupling.right(rows, Eigen::all) =
-        svd.matrixV().transpose() * (root_c.root * a.factor()(rows, Eigen::all));
+    // Eigen forms pointers into the factors' rows, which empty ones do not have.
+    if (c.rank() > 0) {
+      coupling.left(rows, Eigen::all) =
+          svd.matrixU().transpose() * (root_a.root * c.factor()(rows, Eigen::all));
+    }
+    if (a.rank() > 0) {
+      coupling.right(rows, Eigen::all) =
+          svd.matrixV().transpose() * (root_c.root * a.factor()(rows, Eigen::all));
+    }
     const double traces = a.block(i).trace() + c.block(i).trace();
     coupling.cost += std::max(0.0, traces - 2.0 * svd.singularValues().sum());
     // (T.5): P and R enter as they are; what they lack in orthogonality and what P sigma R'
