@@ -144,10 +144,18 @@ Upper gaussian_transport_cost(const Gaussian& a, const Gaussian& b, ConstVectorR
   const bool same = scaled_a.block_size() == scaled_b.block_size() && !expand;
   const Upper spread =
       same ? covariance_cost(scaled_a, scaled_b) : covariance_cost(as_dense(scaled_a), as_dense(scaled_b));
-  // Scaling rounds each entry by at most three units: relative for diagonals, absorbed here.
-  const double scaling = rounding_gamma(4 * a.dimension()) * (scaled_a.trace() + scaled_b.trace());
-  return Upper::of_sum(mean_cost, a.dimension() + 4) +
-         Upper::within(spread.nominal, spread.inflation() + scaling);
+  const double traces = scaled_a.trace() + scaled_b.trace();
+  const Upper mean = Upper::of_sum(mean_cost, a.dimension() + 4);
+  // Scaling rounds diagonals and factors relatively, which this absorbs.
+  const double scaling = rounding_gamma(4 * a.dimension() + 16) * traces;
+  if (same && scaled_a.block_size() == 1) {
+    return mean + Upper::within(spread.nominal, spread.inflation() + scaling);
+  }
+  // Blocks, and factors expanded into them, round entry by entry: a trace norm, whose root is the cost (T.5).
+  const Index roundings = scaled_a.rank() + scaled_b.rank() + 8;
+  const double norm = std::sqrt(static_cast<double>(a.dimension())) * rounding_gamma(roundings) * traces;
+  const double root = next_up(std::sqrt(spread.upper)) + next_up(std::sqrt(2.0 * norm));
+  return mean + Upper::within(spread.nominal, root * root - spread.nominal + scaling);
 }
 
 double gelbrich_squared(ConstVectorRef mean_a, ConstMatrixRef covariance_a, ConstVectorRef mean_b,
