@@ -16,15 +16,6 @@
 namespace mixcert {
 namespace {
 
-/// g per coordinate (neuron, input) from g per neuron.
-Vector over_inputs(ConstVectorRef per_neuron, Index input_count) {
-  Vector result(per_neuron.size() * input_count);
-  for (Index i = 0; i < per_neuron.size(); ++i) {
-    result.segment(i * input_count, input_count).setConstant(per_neuron(i));
-  }
-  return result;
-}
-
 std::vector<const MetricChain*> chains_of(const Sensitivity& sensitivity, CertificateForm form) {
   if (form == CertificateForm::Paper) return {&sensitivity.paper};
   if (form == CertificateForm::Expected) return {&sensitivity.expected};

@@ -22,17 +22,6 @@ void lipschitz_errors(const GridSignature& signature, const Vector& variances, U
   errors.upper.col(j) = next_up(l2.upper * (1.0 + 8 * kUnitRoundoff)) * (nominal + slack);
 }
 
-/// Sum over the cells of one coordinate's quantizer.
-Upper coordinate_error(const Activation& activation, double mean, double deviation,
-                       const NormalQuantizer& quantizer) {
-  Upper sum;
-  for (Index c = 0; c < quantizer.size(); ++c) {
-    sum = sum + activation.mean_square_change(mean, deviation, quantizer.locations(c),
-                                              quantizer.boundaries(c), quantizer.boundaries(c + 1));
-  }
-  return sum;
-}
-
 /// Replaces the errors of a diagonal component by local-slope bounds where smaller, (S.4).
 void refine_diagonal(const Gaussian& gaussian, const GridSignature& signature, const Activation& activation,
                      Index j, LocalErrors& errors) {
@@ -54,6 +43,16 @@ void refine_diagonal(const Gaussian& gaussian, const GridSignature& signature, c
 }
 
 }  // namespace
+
+Upper coordinate_error(const Activation& activation, double mean, double deviation,
+                       const NormalQuantizer& quantizer) {
+  Upper sum;
+  for (Index c = 0; c < quantizer.size(); ++c) {
+    sum = sum + activation.mean_square_change(mean, deviation, quantizer.locations(c),
+                                              quantizer.boundaries(c), quantizer.boundaries(c + 1));
+  }
+  return sum;
+}
 
 LocalErrors local_errors(const LayerTrace& layer, const Activation& activation, bool refine) {
   const Index dimension = layer.after.dimension();

@@ -125,6 +125,10 @@ std::size_t choose_reference(const Network& network, const std::vector<MetricCha
 
 }  // namespace
 
+Vector over_inputs(ConstVectorRef per_neuron, Index input_count) {
+  return per_neuron.transpose().replicate(input_count, 1).reshaped();
+}
+
 Sensitivity analyse_sensitivity(const Network& network) {
   Sensitivity result;
   for (Index k = 1; k <= network.hidden_count(); ++k) {

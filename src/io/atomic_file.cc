@@ -44,7 +44,9 @@ void sync_directory(const fs::path& directory) {
 io::PartialFile io::create_partial_file(const fs::path& target) {
   static std::atomic<std::uint64_t> unique{0};
   if (!target.has_filename()) bad_file(target.string(), "output", "a file name", "a directory");
-  const std::string stem = "." + target.filename().string() + ".partial-" + std::to_string(::getpid()) + "-";
+  // Appended piece by piece: g++ 12 warns falsely of overlap in "." + string.
+  std::string stem(1, '.');
+  stem.append(target.filename().string()).append(".partial-").append(std::to_string(::getpid())).append("-");
   for (;;) {
     const fs::path path = target.parent_path() / (stem + std::to_string(unique++));
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

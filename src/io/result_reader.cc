@@ -2,7 +2,6 @@
 //
 // Reading result archives. The file may come from anywhere, so everything that the
 // comparison relies on is checked: shapes, signs, symmetry, semidefiniteness.
-#include <Eigen/Cholesky>
 #include <cmath>
 #include <new>
 
@@ -12,6 +11,7 @@
 #include "mixcert/core/option_table.h"
 #include "mixcert/io/npz.h"
 #include "mixcert/io/result_file.h"
+#include "mixcert/mixture/symmetric_eigen.h"
 
 namespace mixcert {
 namespace {
@@ -27,8 +27,7 @@ void require_psd(const Matrix& covariance, const std::string& file, const std::s
   if ((scaled - scaled.transpose()).cwiseAbs().maxCoeff() > kCovarianceTolerance) {
     io::bad_file(file, field, "a symmetric matrix", "an unsymmetric one");
   }
-  const Matrix shifted = scaled + kCovarianceTolerance * Matrix::Identity(scaled.rows(), scaled.cols());
-  if (Eigen::LLT<Matrix>(shifted).info() != Eigen::Success) {
+  if (!is_semidefinite(scaled, kCovarianceTolerance)) {
     io::bad_file(file, field, "a positive semidefinite matrix", "one with a negative eigenvalue");
   }
 }

@@ -7,13 +7,14 @@
 
 #include <Spectra/SymEigsSolver.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
+
+#include "mixcert/mixture/symmetric_eigen.h"
 
 namespace mixcert {
 namespace {
@@ -53,9 +54,9 @@ class CovarianceProduct {
 };
 
 Eigenpairs dense_pairs(const Matrix& matrix, Index count) {
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(matrix);
-  return {solver.eigenvalues().reverse().head(count).cwiseMax(0.0),
-          solver.eigenvectors().rowwise().reverse().leftCols(count)};
+  const SymmetricEigen eigen = symmetric_eigen(matrix);
+  return {eigen.values.reverse().head(count).cwiseMax(0.0),
+          eigen.vectors.rowwise().reverse().leftCols(count)};
 }
 
 /// Block-diagonal matrices: the largest over all blocks.

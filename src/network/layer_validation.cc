@@ -3,13 +3,12 @@
 // Validation of weight laws; messages name layer, field, entry, expected and got.
 #include "network/layer_validation.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <variant>
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
+#include "mixcert/mixture/symmetric_eigen.h"
 #include "network/overloaded.h"
 
 namespace mixcert {
@@ -70,19 +69,14 @@ class Checker {
   }
 
   void make_semidefinite(Matrix& tensor, const std::string& field) const {
-    const double trace = tensor.trace();
-    if (trace == 0.0 && tensor.isZero(0.0)) return;
-    Matrix shifted = tensor;
-    shifted.diagonal().array() += 1e-15 * trace;
-    if (shifted.llt().info() == Eigen::Success) return;
-    const Eigen::SelfAdjointEigenSolver<Matrix> solver(tensor);
-    const double smallest = solver.eigenvalues()(0);
-    if (smallest < -kSemidefiniteTolerance * solver.eigenvalues().cwiseAbs().maxCoeff()) {
+    if (is_semidefinite(tensor, 1e-15 * static_cast<double>(tensor.rows()))) return;
+    const SymmetricEigen eigen = symmetric_eigen(tensor);
+    const double smallest = eigen.values(0);
+    if (smallest < -kSemidefiniteTolerance * eigen.values.cwiseAbs().maxCoeff()) {
       fail(field,
            "expected a positive semidefinite matrix, got smallest eigenvalue " + format_number(smallest));
     }
-    const Matrix& q = solver.eigenvectors();
-    tensor = q * solver.eigenvalues().cwiseMax(0.0).asDiagonal() * q.transpose();
+    tensor = eigen.vectors * eigen.values.cwiseMax(0.0).asDiagonal() * eigen.vectors.transpose();
     tensor = 0.5 * (tensor + tensor.transpose()).eval();
   }
 

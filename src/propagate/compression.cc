@@ -3,11 +3,11 @@
 // Weighted k-means and moment matching.
 #include "mixcert/propagate/compression.h"
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/rng.h"
+#include "mixcert/mixture/symmetric_eigen.h"
 
 namespace mixcert {
 namespace {
@@ -82,10 +82,10 @@ Index renumber(std::vector<Index>& cluster, Index clusters) {
 Matrix principal_factor(const Matrix& factor) {
   if (factor.cols() <= 1) return factor;
   const bool tall = factor.cols() <= factor.rows();
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(tall ? Matrix(factor.transpose() * factor)
-                                                          : Matrix(factor * factor.transpose()));
-  const Vector values = solver.eigenvalues().cwiseMax(0.0).reverse();
-  const Matrix vectors = solver.eigenvectors().rowwise().reverse();
+  const SymmetricEigen eigen =
+      symmetric_eigen(tall ? Matrix(factor.transpose() * factor) : Matrix(factor * factor.transpose()));
+  const Vector values = eigen.values.cwiseMax(0.0).reverse();
+  const Matrix vectors = eigen.vectors.rowwise().reverse();
   const Index rank = (values.array() > 1e-30 * values(0)).count();
   if (tall) return factor * vectors.leftCols(rank);
   return vectors.leftCols(rank) * values.head(rank).cwiseSqrt().asDiagonal();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mixcert/core/error.h"
+#include "propagate/approximate_layer.h"
 
 namespace mixcert {
 namespace {
@@ -42,9 +43,8 @@ EpsilonPlanner::EpsilonPlanner(const Network& network, const Sensitivity& sensit
 LayerTrace EpsilonPlanner::approximate(Index layer, const GaussianMixture& mixture,
                                        const LayerSizes& sizes) const {
   if (services_.cancel != nullptr && services_.cancel->load()) throw Interrupted("interrupted");
-  const Vector per_neuron = placement_metric(sensitivity_, options_, layer);
-  const Vector metric = per_neuron.transpose().replicate(input_count_, 1).reshaped();
-  LayerTrace trace = approximate_layer(mixture, sizes, metric, options_, services_);
+  const Placement placement = place_layer(network_, sensitivity_, options_, layer, input_count_);
+  LayerTrace trace = approximate_layer(mixture, sizes, placement, options_, services_);
   // Points are not merged here; their number enters the rounding of weights (R.6).
   for (const GridSignature& signature : trace.signatures) trace.points += signature.point_count();
   return trace;

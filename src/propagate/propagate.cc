@@ -9,24 +9,17 @@
 #include <utility>
 
 #include "mixcert/core/error.h"
-#include "mixcert/propagate/compression.h"
 #include "mixcert/quantize/signature.h"
+#include "propagate/approximate_layer.h"
 #include "propagate/memory_guard.h"
 
 namespace mixcert {
 namespace {
 
-// Metrics carry a floor of 1e-290 against underflow.
-constexpr double kNoSensitivity = 1e-280;
-
 /// Inputs (columns) as one point: neuron-major over inputs.
 Vector stack_inputs(ConstMatrixRef inputs) {
   const Matrix by_neuron = inputs.transpose();
   return Eigen::Map<const Vector>(by_neuron.data(), by_neuron.size());
-}
-
-Vector over_inputs(ConstVectorRef per_neuron, Index input_count) {
-  return per_neuron.transpose().replicate(input_count, 1).reshaped();
 }
 
 /// The mixture of the layer's outputs when its activations follow a discrete law.
@@ -64,43 +57,6 @@ DiscreteLaw collect_points(const LayerTrace& layer, const Options& options, Inde
 
 }  // namespace
 
-Vector placement_metric(const Sensitivity& sensitivity, const Options& options, Index layer) {
-  const MetricChain& chain = sensitivity.reference_chain(layer);
-  const Vector& weights = chain.activation_weights[static_cast<std::size_t>(layer - 1)];
-  const bool euclidean = options.certificate == CertificateMode::Paper ||
-                         options.certificate == CertificateMode::Expected || options.method == Method::Cross;
-  // A network that ignores this layer altogether gives no direction to prefer.
-  if (euclidean || !(weights.maxCoeff() > kNoSensitivity)) return Vector::Ones(weights.size());
-  return weights;
-}
-
-LayerTrace approximate_layer(const GaussianMixture& mixture, const LayerSizes& sizes, ConstVectorRef metric,
-                             const Options& options, const Services& services) {
-  LayerTrace layer;
-  if (sizes.components > 0 && sizes.components < mixture.size()) {
-    Compressed compressed = compress(mixture, sizes.components, metric, options.seed);
-    layer.before = mixture;
-    layer.after = std::move(compressed.mixture);
-    layer.plan = std::move(compressed.plan);
-    if (options.certificate == CertificateMode::Paper && options.method == Method::Signature) {
-      require(
-          static_cast<bool>(services.mixture_plan),
-          "certificate 'paper' with compression needs Services::mixture_plan (target mixcert::transport)");
-      layer.plan = services.mixture_plan(layer.before, layer.after);
-    }
-  } else {
-    layer.after = mixture;
-  }
-  if (options.method == Method::Cross) return layer;
-  const QuantizerFamily family =
-      options.grid == GridPlacement::Uniform ? uniform_quantizer : optimal_quantizer;
-  for (Index j = 0; j < layer.after.size(); ++j) {
-    layer.signatures.push_back(
-        grid_signature(layer.after.component(j).covariance, metric, sizes.points, family));
-  }
-  return layer;
-}
-
 Trace propagate(const Network& network, ConstMatrixRef inputs, const Sensitivity& sensitivity,
                 const Options& options, const SizePlanner& planner, const Services& services) {
   require(inputs.rows() == network.inputs(), "inputs: expected " + std::to_string(network.inputs()) +
@@ -120,9 +76,9 @@ Trace propagate(const Network& network, ConstMatrixRef inputs, const Sensitivity
     if (services.cancel != nullptr && services.cancel->load()) throw Interrupted("interrupted");
     // Lines 2 to 4: compression, its coupling, and the signature.
     const LayerSizes sizes = planner(k, mixture);
-    const Vector metric = over_inputs(placement_metric(sensitivity, options, k), trace.input_count);
+    const Placement placement = place_layer(network, sensitivity, options, k, trace.input_count);
     guard.check_signature(mixture, sizes, options.method == Method::Cross);
-    LayerTrace layer = approximate_layer(mixture, sizes, metric, options, services);
+    LayerTrace layer = approximate_layer(mixture, sizes, placement, options, services);
     law = collect_points(layer, options, sizes.points);
     // Line 5: activation and affine layer; points that the activation makes equal are one.
     law = merge_equal_points({network.activation(k).apply(law.points), law.weights});

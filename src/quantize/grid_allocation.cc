@@ -53,20 +53,20 @@ struct Stage {
   std::vector<Index> choice;
 };
 
-Stage solve_stage(double eigenvalue, const Quotients& quotients, const std::vector<double>& distortion_of,
+/// `cost_of`: of this axis, at each quotient (and no more than the largest quantizer).
+Stage solve_stage(const std::vector<double>& cost_of, const Quotients& quotients,
                   const std::vector<double>& later_cost) {
   const auto& values = quotients.values();
   Stage stage{std::vector<double>(values.size()), std::vector<Index>(values.size(), 1)};
   for (std::size_t s = 0; s < values.size(); ++s) {
     const Index left = values[s];
-    stage.cost[s] = eigenvalue * distortion_of[0] + later_cost[s];
+    stage.cost[s] = cost_of[0] + later_cost[s];
     // n runs over the largest sizes that leave each possible quotient.
     for (Index n = 2; n <= left;) {
       const Index rest = left / n;
       const Index largest = left / rest;
       const Index size = std::min(largest, kMaxQuantizerSize);
-      const double cost = eigenvalue * distortion_of[quotients.index_of(largest)] +
-                          later_cost[quotients.index_of(left / size)];
+      const double cost = cost_of[quotients.index_of(largest)] + later_cost[quotients.index_of(left / size)];
       if (cost < stage.cost[s]) {
         stage.cost[s] = cost;
         stage.choice[s] = size;
@@ -86,10 +86,31 @@ Index max_active_axes(Index point_budget) {
   return axes;
 }
 
-std::vector<Index> optimal_grid_sizes(ConstVectorRef eigenvalues, Index point_budget,
-                                      const DistortionTable& distortion) {
+std::vector<Index> optimal_grid_sizes(Index axis_count, Index point_budget, const AxisCost& cost) {
   require(point_budget >= 1 && point_budget <= kMaxGridSize,
           "grid sizes: the budget must be in 1.." + std::to_string(kMaxGridSize));
+  const Quotients quotients(point_budget);
+  const auto axes = static_cast<std::size_t>(axis_count);
+  std::vector<Stage> stages(axes);
+  std::vector<double> later(quotients.values().size(), 0.0);
+  std::vector<double> cost_of(later.size());
+  for (std::size_t axis = axes; axis-- > 0;) {
+    std::transform(quotients.values().begin(), quotients.values().end(), cost_of.begin(),
+                   [&](Index n) { return cost(static_cast<Index>(axis), std::min(n, kMaxQuantizerSize)); });
+    stages[axis] = solve_stage(cost_of, quotients, later);
+    later = stages[axis].cost;
+  }
+  std::vector<Index> sizes;
+  Index left = point_budget;
+  for (const Stage& stage : stages) {
+    sizes.push_back(stage.choice[quotients.index_of(left)]);
+    left /= sizes.back();
+  }
+  return sizes;
+}
+
+std::vector<Index> optimal_grid_sizes(ConstVectorRef eigenvalues, Index point_budget,
+                                      const DistortionTable& distortion) {
   require(eigenvalues.size() == 0 || eigenvalues.minCoeff() >= 0.0,
           "grid sizes: eigenvalues must be nonnegative");
   std::vector<Index> sizes(static_cast<std::size_t>(eigenvalues.size()), 1);
@@ -97,29 +118,14 @@ std::vector<Index> optimal_grid_sizes(ConstVectorRef eigenvalues, Index point_bu
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
                    [&](Index a, Index b) { return eigenvalues(a) > eigenvalues(b); });
-  const auto axes =
-      std::min<std::size_t>(sizes.size(), static_cast<std::size_t>(max_active_axes(point_budget)));
-
-  const Quotients quotients(point_budget);
-  std::vector<double> distortion_of;
-  for (const Index n : quotients.values())
-    distortion_of.push_back(distortion(std::min(n, kMaxQuantizerSize)));
-
-  std::vector<Stage> stages(axes);
-  std::vector<double> later(quotients.values().size(), 0.0);
-  for (std::size_t axis = axes; axis-- > 0;) {
-    stages[axis] = solve_stage(eigenvalues(order[axis]), quotients, distortion_of, later);
-    later = stages[axis].cost;
-  }
-  std::vector<Index> chosen;
-  Index left = point_budget;
-  for (const Stage& stage : stages) {
-    chosen.push_back(stage.choice[quotients.index_of(left)]);
-    left /= chosen.back();
-  }
+  const Index axes = std::min(eigenvalues.size(), max_active_axes(point_budget));
+  std::vector<Index> chosen = optimal_grid_sizes(axes, point_budget, [&](Index axis, Index size) {
+    return eigenvalues(order[static_cast<std::size_t>(axis)]) * distortion(size);
+  });
   // Larger sizes to larger eigenvalues never cost more, and settle ties between equal ones.
   std::sort(chosen.begin(), chosen.end(), std::greater<>());
-  for (std::size_t axis = 0; axis < axes; ++axis) sizes[static_cast<std::size_t>(order[axis])] = chosen[axis];
+  for (std::size_t axis = 0; axis < chosen.size(); ++axis)
+    sizes[static_cast<std::size_t>(order[axis])] = chosen[axis];
   return sizes;
 }
 

@@ -17,28 +17,9 @@
 namespace mixcert {
 namespace {
 
-/// Axes that carry more than one point, with the eigenvector each follows.
-struct ActiveAxes {
-  std::vector<Index> columns;
-  std::vector<const NormalQuantizer*> quantizers;
-};
-
 // Directions that carry less than this fraction of the leading one are left to their mean where
 // directions are computed ones: the rounding of so flat a direction (R.5) costs more than it gains.
 constexpr double kFlattestDirection = 1e-6;
-
-ActiveAxes choose_axes(const Vector& eigenvalues, double smallest, Index point_budget,
-                       QuantizerFamily family) {
-  const std::vector<Index> sizes = optimal_grid_sizes(
-      eigenvalues, point_budget, [family](Index n) { return family(n).distortion.nominal; });
-  ActiveAxes axes;
-  for (std::size_t j = 0; j < sizes.size(); ++j) {
-    if (sizes[j] == 1 || eigenvalues(static_cast<Index>(j)) <= smallest) continue;
-    axes.columns.push_back(static_cast<Index>(j));
-    axes.quantizers.push_back(&family(sizes[j]));
-  }
-  return axes;
-}
 
 /// Directions u_d = C w_d with w_d' C w_e = [d = e], from approximate eigenvectors scaled
 /// back from metric coordinates: Gram-Schmidt in the inner product of C, twice.
@@ -107,34 +88,46 @@ Vector GridSignature::mean_square_errors(ConstVectorRef variances) const {
   return errors.cwiseMax(0.0);
 }
 
+GridSignature coordinate_signature(const Covariance& covariance, const std::vector<Index>& sizes,
+                                   QuantizerFamily family) {
+  const Vector variances = covariance.variances();
+  GridSignature signature;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 1 || !(variances(static_cast<Index>(i)) > 0.0)) continue;
+    signature.coordinates.push_back(static_cast<Index>(i));
+    signature.quantizers.push_back(&family(sizes[i]));
+  }
+  // u is the deviation of its coordinate, exact to one rounding.
+  signature.directions = Matrix::Zero(variances.size(), static_cast<Index>(signature.coordinates.size()));
+  for (Index d = 0; d < signature.axis_count(); ++d) {
+    const Index coordinate = signature.coordinates[static_cast<std::size_t>(d)];
+    signature.directions(coordinate, d) = std::sqrt(variances(coordinate));
+  }
+  signature.direction_error = 2 * kUnitRoundoff;
+  return signature;
+}
+
 GridSignature grid_signature(const Covariance& covariance, ConstVectorRef metric, Index point_budget,
                              QuantizerFamily family) {
   require(metric.size() == covariance.dimension(), "grid_signature: the metric has the wrong size");
+  const auto distortion = [family](Index n) { return family(n).distortion.nominal; };
+  if (covariance.is_diagonal()) {
+    const Vector weighted = metric.cwiseProduct(covariance.variances());
+    return coordinate_signature(covariance, optimal_grid_sizes(weighted, point_budget, distortion), family);
+  }
   const Vector scale = metric.cwiseSqrt();
   const Eigenpairs pairs = leading_eigenpairs(covariance.scaled(scale), max_active_axes(point_budget));
-  const double smallest =
-      covariance.is_diagonal() || pairs.values.size() == 0 ? 0.0 : kFlattestDirection * pairs.values(0);
-  const ActiveAxes axes = choose_axes(pairs.values, smallest, point_budget, family);
-
+  const std::vector<Index> sizes = optimal_grid_sizes(pairs.values, point_budget, distortion);
   GridSignature signature;
-  signature.quantizers = axes.quantizers;
-  Matrix dual(covariance.dimension(), static_cast<Index>(axes.columns.size()));
-  for (Index d = 0; d < dual.cols(); ++d) {
-    dual.col(d) = scale.cwiseProduct(pairs.vectors.col(axes.columns[static_cast<std::size_t>(d)]));
+  Matrix dual(covariance.dimension(), pairs.values.size());
+  for (Index j = 0; j < pairs.values.size(); ++j) {
+    const Index size = sizes[static_cast<std::size_t>(j)];
+    if (size == 1 || pairs.values(j) <= kFlattestDirection * pairs.values(0)) continue;
+    dual.col(static_cast<Index>(signature.quantizers.size())) = scale.cwiseProduct(pairs.vectors.col(j));
+    signature.quantizers.push_back(&family(size));
   }
-  if (covariance.is_diagonal()) {
-    // Eigenvectors are coordinate vectors: u = deviation of that coordinate, exact to one rounding.
-    signature.directions = Matrix::Zero(dual.rows(), dual.cols());
-    for (Index d = 0; d < dual.cols(); ++d) {
-      Index coordinate = 0;
-      dual.col(d).cwiseAbs().maxCoeff(&coordinate);
-      signature.coordinates.push_back(coordinate);
-      signature.directions(coordinate, d) = std::sqrt(covariance.stacked_blocks()(coordinate, 0));
-    }
-    signature.direction_error = 2 * kUnitRoundoff;
-    return signature;
-  }
-  const Directions directions = orthonormalise(covariance, std::move(dual));
+  const Directions directions =
+      orthonormalise(covariance, dual.leftCols(static_cast<Index>(signature.quantizers.size())));
   signature.direction_error = direction_error(covariance, directions);
   signature.directions = directions.columns;
   return signature;

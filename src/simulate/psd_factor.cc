@@ -6,9 +6,10 @@
 #include "simulate/psd_factor.h"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+
+#include "mixcert/mixture/symmetric_eigen.h"
 
 namespace mixcert {
 
@@ -16,8 +17,8 @@ Matrix psd_factor(ConstMatrixRef matrix) {
   if (matrix.rows() == 1) return Matrix::Constant(1, 1, std::sqrt(std::max(matrix(0, 0), 0.0)));
   const Eigen::LLT<Matrix> cholesky(matrix);
   if (cholesky.info() == Eigen::Success) return cholesky.matrixL();
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(matrix);
-  return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+  const SymmetricEigen eigen = symmetric_eigen(matrix);
+  return eigen.vectors * eigen.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
 }
 
 }  // namespace mixcert

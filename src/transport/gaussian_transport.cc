@@ -3,13 +3,13 @@
 // W2 between Gaussians with structured covariances: docs/theory/transport.md (T.1) to (T.5).
 #include "mixcert/transport/gaussian_transport.h"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "mixcert/core/error.h"
+#include "mixcert/mixture/symmetric_eigen.h"
 
 namespace mixcert {
 namespace {
@@ -22,10 +22,10 @@ struct SquareRoot {
 };
 
 SquareRoot square_root(const Matrix& matrix) {
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(matrix);
-  const Vector roots = solver.eigenvalues().cwiseMax(0.0).cwiseSqrt();
+  const SymmetricEigen eigen = symmetric_eigen(matrix);
+  const Vector roots = eigen.values.cwiseMax(0.0).cwiseSqrt();
   SquareRoot result;
-  result.root = solver.eigenvectors() * roots.asDiagonal() * solver.eigenvectors().transpose();
+  result.root = eigen.vectors * roots.asDiagonal() * eigen.vectors.transpose();
   const double n = static_cast<double>(matrix.rows());
   const double residual = (result.root * result.root - matrix).norm();
   const double rounding = rounding_gamma(2 * matrix.rows() + 4) * result.root.squaredNorm();

@@ -10,7 +10,7 @@
 
 #include "mixcert/certify/sensitivity.h"
 #include "mixcert/core/error.h"
-#include "transport/random_laws.h"
+#include "support/random_laws.h"
 
 namespace mixcert::testing {
 namespace {

@@ -21,6 +21,8 @@ struct PropertySummary {
       std::numeric_limits<double>::infinity();  ///< bound / lower bound, where that is > 0
   Index ratios = 0;                             ///< how many lower bounds were > 0
   double largest_inflation = 0.0;               ///< slack for rounding / bound
+  Index shallow_rises = 0;                      ///< of the next, how often the bound rose
+  Index shallow_steps = 0;                      ///< neighbouring N at K = 1, each asserted not to rise
   Index deep_steps = 0;                         ///< doublings of N tried with K >= 2
   Index deep_falls = 0;                         ///< how often the bound did not rise
 };
@@ -45,7 +47,7 @@ void check_against_simulation(const PropertyCase& tested, Index samples, Propert
 /// For one trace: metric <= expected <= paper, and slack for rounding is small.
 void check_forms_on_one_trace(const PropertyCase& tested, PropertySummary& summary);
 
-/// For K = 1 and N = 1, 2, 4, ..., 64 the bound must fall; for deeper networks and N up to
+/// For K = 1 and N = 1, 2, 3, ..., 64 the bound must not rise; for deeper networks and N up to
 /// `most_points` it is counted how often it does.
 void check_growing_signatures(const PropertyCase& tested, Index most_points, PropertySummary& summary);
 

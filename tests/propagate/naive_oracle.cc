@@ -64,14 +64,6 @@ double paper_constant(const DenseLayer& layer) {
   return std::pow(norm + std::sqrt(total), 2);
 }
 
-/// sum_j Var W_ij + Var b_i.
-Vector total_variances(const DenseLayer& layer) {
-  const Matrix entries = naive_entry_covariance(layer);
-  return Vector::NullaryExpr(layer.outputs(), [&](Index i) {
-    return entries.diagonal().segment(i * (layer.inputs() + 1), layer.inputs() + 1).sum();
-  });
-}
-
 const std::array<std::string, 4> kMetricForms = {"expected", "scaled-spectral", "gershgorin",
                                                  "scaled-gershgorin"};
 
@@ -85,92 +77,162 @@ std::vector<Chain> chains_of(const Network& network, NaiveMode mode) {
   return chains;
 }
 
-/// Weights of the metric that the grid of layer k is built in, one per neuron.
-Vector placement(const Network& network, const std::vector<Chain>& chains, NaiveMode mode, Index k) {
-  const Index width = network.layer(k).inputs();
-  if (mode != NaiveMode::Metric) return Vector::Ones(width);
-  Vector spread = total_variances(network.layer(k - 1));
-  if (spread.maxCoeff() <= 0.0) spread.setOnes();
-  const Vector* best = nullptr;
-  for (const Chain& chain : chains) {
-    const Vector& g = chain[static_cast<std::size_t>(k - 1)];
-    if (best == nullptr || g.dot(spread) < best->dot(spread)) best = &g;
-  }
-  return best->maxCoeff() > 0.0 ? *best : Vector::Ones(width);
-}
-
 Vector per_coordinate(const Vector& per_neuron, Index input_count) {
   return Vector::NullaryExpr(per_neuron.size() * input_count,
                              [&](Index at) { return per_neuron(at / input_count); });
 }
 
-/// All sizes with product <= budget; the cheapest (G.1).
-void search_sizes(const Vector& eigenvalues, Index budget, bool uniform_grid, double cost,
-                  std::vector<Index>& sizes, std::pair<double, std::vector<Index>>& best) {
+/// The metrics that grids of layer k are made for: the scalar modes prefer no coordinate.
+std::vector<Vector> placements(const std::vector<Chain>& chains, NaiveMode mode, Index k, Index input_count) {
+  std::vector<Vector> metrics;
+  for (const Chain& chain : chains) {
+    const Vector& g = chain[static_cast<std::size_t>(k - 1)];
+    if (mode == NaiveMode::Metric && g.maxCoeff() > 0.0) metrics.push_back(per_coordinate(g, input_count));
+  }
+  const Index size = chains.front()[static_cast<std::size_t>(k - 1)].size() * input_count;
+  if (metrics.empty()) metrics.push_back(Vector::Ones(size));
+  return metrics;
+}
+
+/// Entry (axis, n - 1): what the axis costs with n points.
+using CostTable = Matrix;
+
+/// All sizes with product <= budget; the cheapest (G.1), with the fewest points where they are equal.
+void search_sizes(const CostTable& cost, Index budget, double so_far, std::vector<Index>& sizes,
+                  std::pair<double, std::vector<Index>>& best) {
   const auto axis = static_cast<Index>(sizes.size());
-  if (axis == eigenvalues.size()) {
-    if (cost < best.first) best = {cost, sizes};
+  if (axis == cost.rows()) {
+    if (so_far < best.first) best = {so_far, sizes};
     return;
   }
-  for (Index n = budget; n >= 1; --n) {
+  for (Index n = 1; n <= budget; ++n) {
     sizes.push_back(n);
-    search_sizes(eigenvalues, budget / n, uniform_grid,
-                 cost + eigenvalues(axis) * naive_quantizer(n, uniform_grid).distortion, sizes, best);
+    search_sizes(cost, budget / n, so_far + cost(axis, n - 1), sizes, best);
     sizes.pop_back();
   }
 }
 
-NaiveSignature make_signature(const NaiveGaussian& gaussian, const Vector& metric, bool diagonal,
-                              const NaiveOptions& options) {
+std::vector<Index> cheapest_sizes(const CostTable& cost) {
+  std::pair<double, std::vector<Index>> best{std::numeric_limits<double>::infinity(), {}};
+  std::vector<Index> sizes;
+  search_sizes(cost, cost.cols(), 0.0, sizes, best);
+  return best.second;
+}
+
+/// Axes along the eigenvectors of G^{1/2} C G^{1/2} (S.2).
+NaiveSignature eigen_signature(const NaiveGaussian& gaussian, const Vector& metric,
+                               const NaiveOptions& options) {
   const Matrix root = metric.cwiseSqrt().asDiagonal();
   const Eigen::SelfAdjointEigenSolver<Matrix> solver(root * gaussian.covariance * root);
   const Vector eigenvalues = solver.eigenvalues().reverse().cwiseMax(0.0);
   const Matrix vectors = solver.eigenvectors().rowwise().reverse();
-  std::pair<double, std::vector<Index>> best{std::numeric_limits<double>::infinity(), {}};
-  std::vector<Index> sizes;
-  if (eigenvalues(0) > 0.0) {
-    search_sizes(eigenvalues, options.points, options.uniform_grid, 0.0, sizes, best);
-  } else {
-    best.second.assign(static_cast<std::size_t>(metric.size()), 1);
-  }
+  const CostTable cost = CostTable::NullaryExpr(metric.size(), options.points, [&](Index axis, Index n) {
+    return eigenvalues(axis) * naive_quantizer(n + 1, options.uniform_grid).distortion;
+  });
+  // The same sizes sorted: equal costs, and the order among equal eigenvalues does not matter.
+  std::vector<Index> sizes = cheapest_sizes(cost);
+  std::sort(sizes.rbegin(), sizes.rend());
   NaiveSignature signature;
   signature.directions = Matrix::Zero(metric.size(), 0);
-  signature.coordinates.assign(static_cast<std::size_t>(metric.size()),
-                               &naive_quantizer(1, options.uniform_grid));
   for (Index d = 0; d < metric.size(); ++d) {
-    const Index size = best.second[static_cast<std::size_t>(d)];
+    const Index size = sizes[static_cast<std::size_t>(d)];
     if (size == 1) continue;
     signature.directions.conservativeResize(metric.size(), signature.directions.cols() + 1);
     signature.directions.rightCols(1) =
         gaussian.covariance * root * vectors.col(d) / std::sqrt(eigenvalues(d));
     signature.axes.push_back(&naive_quantizer(size, options.uniform_grid));
-    Index coordinate = 0;
-    vectors.col(d).cwiseAbs().maxCoeff(&coordinate);
-    if (diagonal) signature.coordinates[static_cast<std::size_t>(coordinate)] = signature.axes.back();
   }
   return signature;
+}
+
+/// Axes along the coordinates of a diagonal covariance, sizes for the given costs.
+NaiveSignature coordinate_signature(const NaiveGaussian& gaussian, const CostTable& cost,
+                                    const NaiveOptions& options) {
+  const std::vector<Index> sizes = cheapest_sizes(cost);
+  NaiveSignature signature;
+  signature.directions = Matrix::Zero(cost.rows(), 0);
+  for (Index i = 0; i < cost.rows(); ++i) {
+    const Index size = sizes[static_cast<std::size_t>(i)];
+    signature.coordinates.push_back(&naive_quantizer(size, options.uniform_grid));
+    if (size == 1) continue;
+    signature.directions.conservativeResize(cost.rows(), signature.directions.cols() + 1);
+    signature.directions.rightCols(1) = std::sqrt(gaussian.covariance(i, i)) * Vector::Unit(cost.rows(), i);
+    signature.axes.push_back(signature.coordinates.back());
+  }
+  return signature;
+}
+
+/// (A.3) summed over the cells of one coordinate.
+double refined_error(const Activation& activation, double mean, double variance, const NaiveQuantizer& q) {
+  double error = 0.0;
+  for (Index cell = 0; cell < q.locations.size(); ++cell) {
+    error += naive_mean_square_change(activation, mean, std::sqrt(variance), q.locations(cell),
+                                      q.boundaries(cell), q.boundaries(cell + 1));
+  }
+  return error;
 }
 
 /// Upper bounds of E (s(z_i) - s(c_i))^2, all i: (S.1) times l^2, or (A.3) cell by cell.
 Vector coordinate_errors(const NaiveGaussian& gaussian, const NaiveSignature& signature,
                          const Activation& activation, bool refine) {
   const Index n = gaussian.mean.size();
+  if (refine) {
+    return Vector::NullaryExpr(n, [&](Index i) {
+      return refined_error(activation, gaussian.mean(i), gaussian.covariance(i, i),
+                           *signature.coordinates[static_cast<std::size_t>(i)]);
+    });
+  }
   Vector errors = gaussian.covariance.diagonal();
   for (Index d = 0; d < signature.directions.cols(); ++d) {
     const double kept = 1.0 - signature.axes[static_cast<std::size_t>(d)]->distortion;
     errors -= kept * signature.directions.col(d).cwiseAbs2();
   }
-  errors *= std::pow(naive_lipschitz(activation), 2);
-  for (Index i = 0; refine && i < n; ++i) {
-    const NaiveQuantizer& q = *signature.coordinates[static_cast<std::size_t>(i)];
-    errors(i) = 0.0;
-    for (Index cell = 0; cell < q.locations.size(); ++cell) {
-      errors(i) +=
-          naive_mean_square_change(activation, gaussian.mean(i), std::sqrt(gaussian.covariance(i, i)),
-                                   q.locations(cell), q.boundaries(cell), q.boundaries(cell + 1));
-    }
+  return std::pow(naive_lipschitz(activation), 2) * errors;
+}
+
+/// What a diagonal component costs in a metric, coordinate by coordinate (S.6).
+CostTable diagonal_costs(const NaiveGaussian& gaussian, const Vector& metric, const Activation& activation,
+                         bool refine, const NaiveOptions& options) {
+  return CostTable::NullaryExpr(metric.size(), options.points, [&](Index i, Index n) {
+    const NaiveQuantizer& q = naive_quantizer(n + 1, options.uniform_grid);
+    const double variance = gaussian.covariance(i, i);
+    return metric(i) * (refine ? refined_error(activation, gaussian.mean(i), variance, q)
+                               : std::pow(naive_lipschitz(activation), 2) * variance * q.distortion);
+  });
+}
+
+/// The signatures of a layer and their errors, for one metric.
+struct LayerSignatures {
+  std::vector<NaiveSignature> signatures;
+  std::vector<Vector> errors;
+  double total = 0.0;
+};
+
+LayerSignatures make_signatures(const NaiveMixture& mixture, const Vector& metric,
+                                const Activation& activation, bool diagonal, const NaiveOptions& options) {
+  const bool refine = diagonal && options.mode != NaiveMode::Paper;
+  LayerSignatures layer;
+  for (const NaiveGaussian& gaussian : mixture) {
+    layer.signatures.push_back(
+        diagonal ? coordinate_signature(
+                       gaussian, diagonal_costs(gaussian, metric, activation, refine, options), options)
+                 : eigen_signature(gaussian, metric, options));
+    layer.errors.push_back(coordinate_errors(gaussian, layer.signatures.back(), activation, refine));
+    layer.total += gaussian.weight * metric.dot(layer.errors.back());
   }
-  return errors;
+  return layer;
+}
+
+/// Of the signatures made for each metric, those with the least error in their own (S.6).
+LayerSignatures choose_signatures(const NaiveMixture& mixture, const std::vector<Vector>& metrics,
+                                  const Activation& activation, bool diagonal, const NaiveOptions& options) {
+  LayerSignatures best;
+  best.total = std::numeric_limits<double>::infinity();
+  for (const Vector& metric : metrics) {
+    LayerSignatures layer = make_signatures(mixture, metric, activation, diagonal, options);
+    if (layer.total < best.total) best = std::move(layer);
+  }
+  return best;
 }
 
 /// Every grid point of one component, its activations pushed through the layer.
@@ -284,20 +346,16 @@ NaiveCertificate naive_certificate(const Network& network, const Matrix& inputs,
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     const Activation& activation = network.activation(k);
     const bool diagonal = has_diagonal_outputs(network.layer(k - 1), d);
-    const Vector metric = per_coordinate(placement(network, chains, options.mode, k), d);
-    std::vector<NaiveSignature> signatures;
-    std::vector<Vector> errors;
+    const std::vector<Vector> metrics = placements(chains, options.mode, k, d);
+    const LayerSignatures layer = choose_signatures(mixture, metrics, activation, diagonal, options);
     NaiveMixture next;
-    for (const NaiveGaussian& gaussian : mixture) {
-      signatures.push_back(make_signature(gaussian, metric, diagonal, options));
-      errors.push_back(coordinate_errors(gaussian, signatures.back(), activation,
-                                         diagonal && options.mode != NaiveMode::Paper));
-      push_points(gaussian, signatures.back(), network, k, d, next);
+    for (std::size_t j = 0; j < mixture.size(); ++j) {
+      push_points(mixture[j], layer.signatures[j], network, k, d, next);
     }
-    LocalTerms terms = local_terms(errors, mixture, chains, k, d);
-    if (metric.size() == 1) {
-      terms.w1 =
-          std::min(terms.w1, one_dimensional_w1(signatures, mixture, chains, k, naive_lipschitz(activation)));
+    LocalTerms terms = local_terms(layer.errors, mixture, chains, k, d);
+    if (metrics.front().size() == 1) {
+      terms.w1 = std::min(
+          terms.w1, one_dimensional_w1(layer.signatures, mixture, chains, k, naive_lipschitz(activation)));
     }
     certificate.local.push_back(terms.w2);
     certificate.local_w1.push_back(terms.w1);

@@ -13,7 +13,7 @@
 #include "mixcert/core/error.h"
 #include "mixcert/core/rng.h"
 #include "mixcert/simulate/simulate.h"
-#include "transport/random_laws.h"
+#include "support/random_laws.h"
 
 namespace mixcert {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "transport/random_laws.h"
+#include "support/random_laws.h"
 
 namespace mixcert {
 namespace {

@@ -9,7 +9,7 @@
 #include "mixcert/core/rng.h"
 #include "mixcert/simulate/simulate.h"
 #include "simulate/sample_statistics.h"
-#include "transport/random_laws.h"
+#include "support/random_laws.h"
 
 namespace mixcert {
 namespace {

@@ -13,18 +13,21 @@
 #include <vector>
 
 #include "mixcert/core/error.h"
-#include "simulate/layer_families.h"
+#include "simulate/naive_draws.h"
 #include "simulate/sample_statistics.h"
+#include "support/random_network.h"
 
 namespace mixcert {
 namespace {
 
+using testing::BiasFamily;
 using testing::kSigmas;
-using testing::make_layer;
 using testing::moment_z;
-using testing::NaiveLayer;
+using testing::NaiveDraws;
+using testing::random_layer;
 using testing::random_matrix;
 using testing::two_sample_z;
+using testing::WeightFamily;
 
 constexpr Index kInputs = 3;
 constexpr Index kOutputs = 2;
@@ -65,21 +68,24 @@ std::pair<Vector, Matrix> exact_moments(const DenseLayer& layer, const Matrix& i
   return {pushed.means.col(0)(order), covariance(order, order)};
 }
 
+using Families = std::tuple<WeightFamily, BiasFamily>;
+
 /// All pairs; the joint family holds the bias itself.
-std::vector<std::tuple<std::string, std::string>> family_pairs() {
-  std::vector<std::tuple<std::string, std::string>> pairs;
-  for (const std::string& weights : testing::weight_families()) {
-    for (const std::string& bias : testing::bias_families()) {
-      if (weights != "joint" || bias == "deterministic") pairs.emplace_back(weights, bias);
+std::vector<Families> family_pairs() {
+  std::vector<Families> pairs;
+  for (const WeightFamily weights : testing::all_weight_families()) {
+    for (const BiasFamily bias : testing::all_bias_families()) {
+      if (weights != WeightFamily::Joint || bias == BiasFamily::Deterministic)
+        pairs.emplace_back(weights, bias);
     }
   }
   return pairs;
 }
 
-class LayerFamilies : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {
+class LayerFamilies : public ::testing::TestWithParam<Families> {
  protected:
   DenseLayer layer(Index out = kOutputs, Index in = kInputs) {
-    return make_layer(std::get<0>(GetParam()), std::get<1>(GetParam()), out, in, generator_);
+    return random_layer(generator_, {std::get<0>(GetParam()), std::get<1>(GetParam()), in, out, 1.0, 0.8});
   }
   Generator generator_ = make_generator(51, Stream::Example);
 };
@@ -110,8 +116,8 @@ TEST_P(LayerFamilies, TwoReluLayersAgreeWithDrawingAllWeights) {
   const Matrix inputs = random_matrix(generator_, kInputs, 2);
   const Network network({first, second}, {identity(), relu()});
   const Matrix joint = simulate_joint(network, inputs, options_for(40000));
-  const NaiveLayer naive_first(first);
-  const NaiveLayer naive_second(second);
+  const NaiveDraws naive_first(first);
+  const NaiveDraws naive_second(second);
   Matrix naive(2 * kOutputs, 40000);
   for (Index s = 0; s < naive.cols(); ++s) {
     const Matrix hidden = naive_first.draw(inputs, generator_).cwiseMax(0.0);
@@ -137,33 +143,35 @@ TEST_P(LayerFamilies, DoNotDependOnThreads) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LayerFamilies, ::testing::ValuesIn(family_pairs()), [](const auto& tested) {
-  return std::get<0>(tested.param) + "_weights_" + std::get<1>(tested.param) + "_bias";
+  return testing::to_string(std::get<0>(tested.param)) + testing::to_string(std::get<1>(tested.param));
 });
 
 class Simulation : public ::testing::Test {
  protected:
-  Network network(const std::string& family = "mean_field") {
-    return {{make_layer(family, "independent", 4, kInputs, generator_),
-             make_layer(family, "independent", kOutputs, 4, generator_)},
+  DenseLayer layer(WeightFamily weights, BiasFamily bias, Index out, Index in) {
+    return random_layer(generator_, {weights, bias, in, out});
+  }
+  Network network(WeightFamily family = WeightFamily::MeanField) {
+    return {{layer(family, BiasFamily::Independent, 4, kInputs),
+             layer(family, BiasFamily::Independent, kOutputs, 4)},
             {identity(), relu()}};
   }
   Generator generator_ = make_generator(52, Stream::Example);
 };
 
 TEST_F(Simulation, SharedWeightsMakeEqualInputsEqual) {
-  for (const std::string& family : testing::weight_families()) {
-    if (family == "joint") continue;
+  for (const WeightFamily family : testing::all_weight_families()) {
     const Network tested = network(family);
     const Matrix inputs = random_matrix(generator_, kInputs, 1).replicate(1, 2);
     const Matrix samples = simulate_joint(tested, inputs, options_for(50));
     EXPECT_LE((samples.topRows(kOutputs) - samples.bottomRows(kOutputs)).cwiseAbs().maxCoeff(), 1e-6)
-        << family;
+        << testing::to_string(family);
   }
 }
 
 TEST_F(Simulation, DeterministicNetworkIsEvaluated) {
-  const DenseLayer first = make_layer("deterministic", "deterministic", 4, kInputs, generator_);
-  const DenseLayer second = make_layer("deterministic", "deterministic", kOutputs, 4, generator_);
+  const DenseLayer first = layer(WeightFamily::Deterministic, BiasFamily::Deterministic, 4, kInputs);
+  const DenseLayer second = layer(WeightFamily::Deterministic, BiasFamily::Deterministic, kOutputs, 4);
   const Network tested({first, second}, {Activation(ActivationFunction::Tanh), relu()});
   const Vector input = random_matrix(generator_, kInputs, 1);
   const Vector activated = input.array().tanh();

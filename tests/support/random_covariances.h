@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "mixcert/mixture/covariance.h"
-#include "transport/random_laws.h"
+#include "support/random_laws.h"
 
 namespace mixcert::testing {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "mixcert/network/network.h"
-#include "transport/random_laws.h"
+#include "support/random_laws.h"
 
 namespace mixcert::testing {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "mixcert/core/error.h"
-#include "transport/random_laws.h"
+#include "support/random_laws.h"
 
 namespace mixcert {
 namespace {

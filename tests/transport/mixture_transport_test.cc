@@ -12,7 +12,7 @@
 
 #include "mixcert/core/error.h"
 #include "mixcert/transport/gaussian_transport.h"
-#include "transport/random_laws.h"
+#include "support/random_laws.h"
 
 namespace mixcert {
 namespace {

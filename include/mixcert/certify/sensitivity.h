@@ -38,6 +38,9 @@ struct Sensitivity {
 
 Sensitivity analyse_sensitivity(const Network& network);
 
+/// A metric per coordinate (neuron, input), neuron-major, from one per neuron.
+Vector over_inputs(ConstVectorRef per_neuron, Index input_count);
+
 /// Smallest tried factor f >= 1 for which f diag(g) - A is proven positive semidefinite, by a
 /// floating-point Cholesky factorisation with the shift of (M.4). A has been computed with at
 /// most `operation_count` roundings per entry.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -86,7 +87,7 @@ OptionField<Owner> real_option(std::string name, T Owner::*member, double above,
           },
           [=](Owner& owner, const std::string& text) {
             const auto value = parse_number<double>(text);
-            if (!value || !(*value > above) || *value > 1e300) bad_option(name, constraint, text);
+            if (!value || !(*value > above) || !std::isfinite(*value)) bad_option(name, constraint, text);
             owner.*member = *value;
           }};
 }
@@ -120,7 +121,8 @@ OptionField<Owner> choice_option(std::string name, Enum Owner::*member,
             for (const auto& [value, text] : values) {
               if (value == owner.*member) return text;
             }
-            return "";
+            // Not a value of the enum: `set` refuses it by its number.
+            return std::to_string(static_cast<int>(owner.*member));
           },
           [=](Owner& owner, const std::string& given) {
             for (const auto& [value, text] : values) {

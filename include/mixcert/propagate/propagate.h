@@ -21,13 +21,6 @@ struct LayerSizes {
 /// Chooses the sizes of hidden layer `layer` (1..K) when its mixture is known.
 using SizePlanner = std::function<LayerSizes(Index layer, const GaussianMixture& mixture)>;
 
-/// Metric (one weight per neuron) in which layer `layer` is compressed and quantized.
-Vector placement_metric(const Sensitivity& sensitivity, const Options& options, Index layer);
-
-/// Compression and signature of one layer's mixture with given sizes.
-LayerTrace approximate_layer(const GaussianMixture& mixture, const LayerSizes& sizes, ConstVectorRef metric,
-                             const Options& options, const Services& services);
-
 /// Runs the algorithm at the columns of `inputs` jointly.
 Trace propagate(const Network& network, ConstMatrixRef inputs, const Sensitivity& sensitivity,
                 const Options& options, const SizePlanner& planner, const Services& services);

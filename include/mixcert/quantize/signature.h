@@ -48,6 +48,11 @@ struct GridSignature {
 GridSignature grid_signature(const Covariance& covariance, ConstVectorRef metric, Index point_budget,
                              QuantizerFamily family);
 
+/// The signature of a diagonal covariance with the given number of points on each of its
+/// coordinates; coordinates with one point or no variance carry no axis.
+GridSignature coordinate_signature(const Covariance& covariance, const std::vector<Index>& sizes,
+                                   QuantizerFamily family);
+
 /// The paper's cross signature of a Gaussian: no certificate. max(1, floor(N / 2n)) radial
 /// levels, two points per principal axis and level.
 DiscreteLaw cross_signature(const Gaussian& gaussian, Index point_budget);

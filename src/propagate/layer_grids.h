@@ -1,0 +1,30 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The grids of one hidden layer, chosen by what its certificate will say: for every chain of
+// metrics the cheapest grids, then the cheapest chain (S.6). Nothing certified depends on the
+// choice.
+#pragma once
+
+#include <vector>
+
+#include "mixcert/activation/activation.h"
+#include "mixcert/mixture/gaussian_mixture.h"
+#include "mixcert/quantize/signature.h"
+
+namespace mixcert {
+
+/// How one hidden layer is approximated.
+struct Placement {
+  /// Weights per coordinate, one vector per candidate chain; compression uses the first.
+  std::vector<Vector> metrics;
+  Activation activation;
+  /// Does the certificate use local slopes (S.4)?
+  bool refine = false;
+  QuantizerFamily family = optimal_quantizer;
+};
+
+/// Signatures of the components with at most `points` points each.
+std::vector<GridSignature> layer_grids(const GaussianMixture& mixture, const Placement& placement,
+                                       Index points);
+
+}  // namespace mixcert
