@@ -36,13 +36,12 @@ Index product_of(const std::vector<Index>& sizes) {
   return product;
 }
 
-/// The least cost over all sizes with product at most `budget`, axis by axis.
-double brute_force(const Vector& eigenvalues, Index axis, Index budget, const std::vector<double>& table) {
-  if (axis == eigenvalues.size()) return 0.0;
+/// The least cost over all sizes with product at most `budget`; cost(axis, n - 1), axis by axis.
+double brute_force(const Matrix& cost, Index budget, Index axis = 0) {
+  if (axis == cost.rows()) return 0.0;
   double best = INFINITY;
   for (Index n = 1; n <= budget; ++n) {
-    const double rest = brute_force(eigenvalues, axis + 1, budget / n, table);
-    best = std::min(best, eigenvalues(axis) * table[static_cast<std::size_t>(n)] + rest);
+    best = std::min(best, cost(axis, n - 1) + brute_force(cost, budget / n, axis + 1));
   }
   return best;
 }
@@ -61,8 +60,8 @@ Vector random_eigenvalues(Generator& generator, Index size, int shape) {
 }
 
 TEST(GridAllocation, EqualsBruteForceForAllSmallBudgets) {
-  std::vector<double> table = {NAN};
-  for (Index n = 1; n <= 200; ++n) table.push_back(optimal_distortion(n));
+  Vector table(200);
+  for (Index n = 1; n <= 200; ++n) table(n - 1) = optimal_distortion(n);
   Generator generator = make_generator(21, Stream::Example);
   for (Index budget = 1; budget <= 200; ++budget) {
     for (int shape = 0; shape < 5; ++shape) {
@@ -70,10 +69,31 @@ TEST(GridAllocation, EqualsBruteForceForAllSmallBudgets) {
       const Vector eigenvalues = random_eigenvalues(generator, axes, shape);
       const std::vector<Index> sizes = optimal_grid_sizes(eigenvalues, budget, optimal_distortion);
       ASSERT_LE(product_of(sizes), budget);
-      const double best = brute_force(eigenvalues, 0, budget, table);
+      const double best = brute_force(eigenvalues * table.transpose(), budget);
       EXPECT_NEAR(cost_of(eigenvalues, sizes, optimal_distortion), best, 1e-14 * (best + 1e-300))
           << "budget " << budget << " eigenvalues " << eigenvalues.transpose();
     }
+  }
+}
+
+TEST(GridAllocation, EqualsBruteForceForAnyFallingCosts) {
+  Generator generator = make_generator(22, Stream::Example);
+  for (Index budget = 1; budget <= 60; ++budget) {
+    const Index axes = static_cast<Index>(generator() % 5);
+    Matrix cost(axes, budget);
+    for (Index axis = 0; axis < axes; ++axis) {
+      double last = uniform(generator);
+      // Plateaus and sudden drops: only monotonicity is promised.
+      for (Index n = 0; n < budget; ++n)
+        cost(axis, n) = last *= generator() % 3 == 0 ? uniform(generator) : 1.0;
+    }
+    const std::vector<Index> sizes =
+        optimal_grid_sizes(axes, budget, [&](Index axis, Index n) { return cost(axis, n - 1); });
+    ASSERT_EQ(static_cast<Index>(sizes.size()), axes);
+    ASSERT_LE(product_of(sizes), budget);
+    double total = 0.0;
+    for (Index axis = 0; axis < axes; ++axis) total += cost(axis, sizes[static_cast<std::size_t>(axis)] - 1);
+    EXPECT_NEAR(total, brute_force(cost, budget), 1e-14);
   }
 }
 
