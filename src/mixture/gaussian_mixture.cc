@@ -155,7 +155,9 @@ GaussianMixture GaussianMixture::conditional(const std::vector<Index>& indices, 
   check_indices(indices, dimension());
   require(values.size() == static_cast<Index>(indices.size()),
           "mixture conditional: one value per coordinate");
+  if (indices.empty()) return *this;
   const std::vector<Index> rest = complement(indices, dimension());
+  require(!rest.empty(), "mixture conditional: all coordinates are given, none is left");
   Vector log_weights(size());
   std::vector<Gaussian> parts;
   for (Index i = 0; i < size(); ++i) {

@@ -106,7 +106,8 @@ TEST_F(CertifyCommand, JointGivesOneRowOverAllOutputs) {
 
 TEST_F(CertifyCommand, NoCompressionKeepsAllPoints) {
   (void)certify({"--components", "0", "--signature-size", "4"});
-  for (const json& result : report()["results"]) {
+  const json parsed = report();
+  for (const json& result : parsed["results"]) {
     for (const json& layer : result["layers"]) EXPECT_EQ(layer["compression"], 0.0);
   }
   EXPECT_GT(array("weights").shape.at(1), 5);
@@ -126,7 +127,8 @@ TEST_F(CertifyCommand, CrossHasNoBoundAndSaysSo) {
   for (const char* name : {"w2_bound", "relative_w2_bound"}) {
     for (const double value : array(name).values) EXPECT_TRUE(std::isnan(value));
   }
-  for (const json& result : report()["results"]) {
+  const json parsed = report();
+  for (const json& result : parsed["results"]) {
     for (const char* key : {"w2_bound", "w1_bound", "relative_w2_bound"}) EXPECT_TRUE(result[key].is_null());
     for (const json& layer : result["layers"]) EXPECT_TRUE(layer["local"].is_null());
   }
@@ -135,7 +137,8 @@ TEST_F(CertifyCommand, CrossHasNoBoundAndSaysSo) {
 TEST_F(CertifyCommand, EpsilonMet) {
   const std::string out = certify({"--epsilon", "0.9"});
   EXPECT_CONTAINS(out, "epsilon 0.9 met at 7 of 7 inputs");
-  for (const json& result : report()["results"]) {
+  const json parsed = report();
+  for (const json& result : parsed["results"]) {
     EXPECT_EQ(result["termination"], "epsilon-reached");
     EXPECT_LE(result["w2_bound"], 0.9);
   }
@@ -145,7 +148,8 @@ TEST_F(CertifyCommand, EpsilonMissedSaysWhatToRaise) {
   const std::string out = certify({"--epsilon", "0.001", "--max-components", "8"});
   EXPECT_CONTAINS(out, "epsilon 0.001 met at 0 of 7 inputs");
   EXPECT_CONTAINS(out, "--max-components");
-  for (const json& result : report()["results"]) {
+  const json parsed = report();
+  for (const json& result : parsed["results"]) {
     EXPECT_EQ(result["termination"], "budget-spent");
     EXPECT_GT(result["w2_bound"], 0.001);
     EXPECT_CONTAINS(result["reason"].get<std::string>(), "--max-components");

@@ -58,7 +58,8 @@ TEST_F(CompareCommand, JointResultIsRecognised) {
 TEST_F(CompareCommand, MissingBoundIsNull) {
   certify({"--method", "cross"});
   (void)compare();
-  for (const json& result : report()["results"]) EXPECT_TRUE(result["w2_bound"].is_null());
+  const json parsed = report();
+  for (const json& result : parsed["results"]) EXPECT_TRUE(result["w2_bound"].is_null());
 }
 
 TEST_F(CompareCommand, ResultOfOtherInputsIsRefused) {

@@ -164,10 +164,10 @@ TEST(GaussianMixture, SmallButRegularCovariancesHaveADensity) {
 }
 
 TEST(GaussianMixture, WeightlessComponentsDoNotCount) {
-  const Gaussian a{Vector::Zero(1), Covariance::diagonal(Vector::Ones(1))};
-  const Gaussian b{Vector::Constant(1, 5.0), Covariance::diagonal(Vector::Ones(1))};
+  const Gaussian a{Vector::Zero(2), Covariance::diagonal(Vector::Ones(2))};
+  const Gaussian b{Vector::Constant(2, 5.0), Covariance::diagonal(Vector::Ones(2))};
   const GaussianMixture mixture((Vector(2) << 1.0, 0.0).finished(), {a, b});
-  EXPECT_NEAR(mixture.log_density(Vector::Zero(1)), -0.5 * std::log(2.0 * std::numbers::pi), 1e-14);
+  EXPECT_NEAR(mixture.log_density(Vector::Zero(2)), -std::log(2.0 * std::numbers::pi), 1e-14);
   EXPECT_LT(mixture.conditional({0}, Vector::Zero(1)).weights()(1), 1e-300);
 }
 
@@ -189,6 +189,8 @@ TEST(GaussianMixture, RefusesBadArguments) {
   EXPECT_THROW((void)mixture.marginal({0, 0}), InvalidArgument);
   EXPECT_THROW((void)mixture.permuted({0}), InvalidArgument);
   EXPECT_THROW((void)mixture.conditional({0}, Vector::Ones(2)), InvalidArgument);
+  EXPECT_THROW((void)mixture.conditional({0, 1}, Vector::Ones(2)), InvalidArgument);
+  EXPECT_EQ(mixture.conditional({}, Vector(0)).mean(), mixture.mean());
   EXPECT_THROW((void)mixture.log_density(Vector::Ones(3)), InvalidArgument);
 }
 
