@@ -46,8 +46,10 @@ double feasibility_factor(ConstVectorRef g, ConstMatrixRef a, Index operation_co
   // The shift alone needs this much; trying less would fail for certain.
   const double least = 4.0 * static_cast<double>(scaled.rows()) *
                        (rounding_gamma(scaled.rows() + 2) + rounding_gamma(operation_count + 8));
-  for (double excess = least; excess < 1e6; excess *= 4.0) {
+  double excess = least;
+  while (excess < 1e6) {
     if (is_feasible(1.0 + excess, scaled, operation_count)) return next_up(1.0 + excess);
+    excess *= 4.0;
   }
   throw Error("feasibility: no multiple of the metric could be verified");
 }

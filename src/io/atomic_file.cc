@@ -68,7 +68,7 @@ AtomicFile::AtomicFile(const fs::path& target) : target_(resolve_target(target))
 }
 
 AtomicFile::~AtomicFile() {
-  if (stream_ != nullptr) std::fclose(stream_);
+  if (stream_ != nullptr) (void)std::fclose(stream_);
   if (!committed_) ::unlink(partial_.c_str());
 }
 

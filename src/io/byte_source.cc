@@ -26,8 +26,8 @@ void MemorySource::read_inside(std::uint64_t offset, void* out, std::size_t coun
   std::memcpy(out, bytes_.data() + offset, count);
 }
 
-FileSource::FileSource(const std::filesystem::path& path) : ByteSource(path.string()) {
-  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+FileSource::FileSource(const std::filesystem::path& path)
+    : ByteSource(path.string()), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   if (descriptor_ < 0) system_failure(label(), "open", errno);
   struct stat status {};
   const int reason = ::fstat(descriptor_, &status) == 0 ? 0 : errno;

@@ -46,7 +46,7 @@ std::string in_quotes(std::string_view text) {
       result += raw;
     } else {
       std::array<char, 8> escape{};
-      std::snprintf(escape.data(), escape.size(), "\\x%02x", static_cast<unsigned>(byte));
+      (void)std::snprintf(escape.data(), escape.size(), "\\x%02x", static_cast<unsigned>(byte));
       result += escape.data();
     }
   }
@@ -72,7 +72,7 @@ std::string memory_text(double bytes) {
     ++unit;
   }
   std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.4g %s", bytes, kUnits[unit]);
+  (void)std::snprintf(text.data(), text.size(), "%.4g %s", bytes, kUnits[unit]);
   return text.data();
 }
 

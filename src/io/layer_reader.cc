@@ -61,7 +61,7 @@ class LayerReader {
     const bool correlated = has(".bias.covariance");
     const bool joint = has(".covariance");
     const std::string field = "layer " + in_quotes(entry_.name);
-    if (independent + correlated + joint > 1) {
+    if ((independent && correlated) || (joint && (independent || correlated))) {
       bad_file(reader_.label(), field, "one of bias.variance, bias.covariance and covariance", "several");
     }
     if ((independent || correlated || joint) && !has(".bias.mean")) {
@@ -133,6 +133,7 @@ class LayerReader {
 
 std::vector<std::string> layer_tensor_names(const std::string& layer) {
   std::vector<std::string> names;
+  names.reserve(kTensorNames.size());
   for (const std::string_view name : kTensorNames) names.push_back(layer + std::string(name));
   return names;
 }

@@ -115,7 +115,7 @@ void write_npy(const std::filesystem::path& path, const Array& array) {
   writer.finish();
 }
 
-NpyWriter::NpyWriter(const std::filesystem::path& path, std::vector<Index> shape) : file_(path) {
+NpyWriter::NpyWriter(const std::filesystem::path& path, const std::vector<Index>& shape) : file_(path) {
   const auto count = io::element_count(shape);
   require(count.has_value(), "NpyWriter: shape " + io::shape_text(shape) + " is negative or too large");
   expected_ = *count;

@@ -71,7 +71,7 @@ class HeaderParser {
     const char quote = text_[position_++];
     const std::size_t end = text_.find(quote, position_);
     if (end == std::string_view::npos) fail("a closing quote");
-    const std::string result(text_.substr(position_, end - position_));
+    std::string result(text_.substr(position_, end - position_));
     position_ = end + 1;
     return result;
   }

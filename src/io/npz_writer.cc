@@ -185,9 +185,9 @@ void NpzWriter::add(const std::string& name, Array array) {
 void NpzWriter::write() { archive_->write(); }
 void NpzWriter::commit() { archive_->commit(); }
 
-void write_npz(const std::filesystem::path& path, std::map<std::string, Array> arrays) {
+void write_npz(const std::filesystem::path& path, const std::map<std::string, Array>& arrays) {
   NpzWriter writer(path);
-  for (auto& [name, array] : arrays) writer.add(name, std::move(array));
+  for (const auto& [name, array] : arrays) writer.add(name, array);
   writer.commit();
 }
 

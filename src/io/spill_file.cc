@@ -23,7 +23,7 @@ SpillFile::SpillFile(const std::filesystem::path& target) : label_(target.string
   }
 }
 
-SpillFile::~SpillFile() { std::fclose(stream_); }
+SpillFile::~SpillFile() { (void)std::fclose(stream_); }
 
 void SpillFile::append(std::span<const double> values) {
   if (std::fwrite(values.data(), sizeof(double), values.size(), stream_) != values.size()) {

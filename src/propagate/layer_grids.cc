@@ -161,6 +161,7 @@ std::vector<GridSignature> layer_grids(const GaussianMixture& mixture, const Pla
   Index best = 0;
   totals.minCoeff(&best);
   std::vector<GridSignature> signatures;
+  signatures.reserve(grids.size());
   for (std::vector<Grid>& of_component : grids) {
     signatures.push_back(std::move(of_component[static_cast<std::size_t>(best)].signature));
   }

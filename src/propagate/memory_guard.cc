@@ -18,7 +18,7 @@ constexpr double kBytesPerGib = 1024.0 * 1024.0 * 1024.0;
 
 std::string gib(double bytes) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.1f GiB", bytes / kBytesPerGib);
+  (void)std::snprintf(text, sizeof text, "%.1f GiB", bytes / kBytesPerGib);
   return text;
 }
 

@@ -14,7 +14,7 @@ namespace {
 using test::as_bytes;
 using test::message_of;
 
-std::string npy_of(std::vector<Index> shape, const std::vector<double>& values) {
+std::string npy_of(const std::vector<Index>& shape, const std::vector<double>& values) {
   std::string bytes = io::npy_preamble(shape);
   for (const double value : values) bytes += test::raw(value);
   return bytes;
@@ -51,7 +51,7 @@ class NpzTest : public ::testing::Test {
   test::TempDirectory directory_;
   const std::vector<double> ramp_ = [] {
     std::vector<double> values(300);
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i / 7);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::floor(static_cast<double>(i) / 7.0);
     return values;
   }();
 };

@@ -95,7 +95,8 @@ TEST_P(CovarianceOf, AveragesKeepTheStructure) {
         testing::random_structured(generator_, std::get<0>(GetParam()), covariance_.dimension(), rank));
   }
   const Vector weights = (Vector(4) << 0.2, 0.0, 0.5, 0.3).finished();
-  const std::vector<const Covariance*> pointers = {&covariance_, &parts[0], &parts[1], &parts[2]};
+  const std::vector<const Covariance*> pointers = {&covariance_, parts.data(), parts.data() + 1,
+                                                   parts.data() + 2};
   Matrix expected = Matrix::Zero(covariance_.dimension(), covariance_.dimension());
   for (Index i = 0; i < 4; ++i) expected += weights(i) * pointers[static_cast<std::size_t>(i)]->to_dense();
   const Covariance sum = weighted_sum(weights, pointers);

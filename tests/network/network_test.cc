@@ -19,7 +19,10 @@ DenseLayer plain_layer(const std::string& name, Index inputs, Index outputs) {
           DeterministicBias{}};
 }
 
-std::vector<Activation> identities(std::size_t count) { return std::vector<Activation>(count, Activation()); }
+std::vector<Activation> identities(std::size_t count) {
+  std::vector<Activation> all(count);
+  return all;
+}
 
 TEST(Network, KnowsItsSizes) {
   testing::NetworkRecipe recipe;
@@ -37,7 +40,7 @@ TEST(Network, KnowsItsSizes) {
 
 TEST(Network, RefusesChainsThatDoNotFit) {
   try {
-    Network({plain_layer("first", 2, 3), plain_layer("second", 4, 1)}, identities(2));
+    const Network network({plain_layer("first", 2, 3), plain_layer("second", 4, 1)}, identities(2));
     FAIL() << "accepted";
   } catch (const InvalidArgument& error) {
     const std::string what = error.what();

@@ -86,7 +86,7 @@ inline WeightCovariance random_weight_law(Generator& generator, WeightFamily fam
     case WeightFamily::LowRank: {
       LowRankWeights law{variances(), {}};
       for (int s = 0; s < 2; ++s) {
-        law.factor.push_back(0.5 * deviation * random_matrix(generator, outputs, inputs));
+        law.factor.emplace_back(0.5 * deviation * random_matrix(generator, outputs, inputs));
       }
       return law;
     }

@@ -27,7 +27,7 @@ void write_npy(const std::filesystem::path& path, const Array& array);
 /// column-major matrix outputs x samples is a piece [samples, outputs].
 class NpyWriter {
  public:
-  NpyWriter(const std::filesystem::path& path, std::vector<Index> shape);
+  NpyWriter(const std::filesystem::path& path, const std::vector<Index>& shape);
   /// Throws InvalidArgument where the array would overflow.
   void append(std::span<const double> values);
   /// The file appears now. Throws InvalidArgument where values are missing.

@@ -69,6 +69,6 @@ class NpzWriter {
   std::unique_ptr<Archive> archive_;
 };
 
-void write_npz(const std::filesystem::path& path, std::map<std::string, Array> arrays);
+void write_npz(const std::filesystem::path& path, const std::map<std::string, Array>& arrays);
 
 }  // namespace mixcert

@@ -20,7 +20,7 @@ namespace mixcert {
 
 namespace io {
 class ByteSource;
-}
+}  // namespace io
 
 struct TensorInfo {
   std::string dtype;         ///< as the file spells it

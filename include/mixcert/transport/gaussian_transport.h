@@ -22,7 +22,7 @@ Upper gaussian_transport_cost(const Gaussian& a, const Gaussian& b, ConstVectorR
 double gelbrich_squared(ConstVectorRef mean_a, ConstMatrixRef covariance_a, ConstVectorRef mean_b,
                         ConstMatrixRef covariance_b);
 
-/// Lower bound of  tr sqrt(diag(x) + Y Y') - sum_i sqrt(x_i)  (T.3).
-double trace_sqrt_gain(ConstVectorRef x, ConstMatrixRef y);
+/// Lower bound of  tr sqrt(diag(x) + Y Y') - sum_i sqrt(x_i), Y = all_columns (T.3).
+double trace_sqrt_gain(ConstVectorRef x, ConstMatrixRef all_columns);
 
 }  // namespace mixcert
