@@ -29,9 +29,11 @@ std::string meaning_of(const CLI::Option& option) {
 }
 
 std::string usage_of(const CLI::App& app) {
-  std::string text = "Usage: ";
-  if (app.get_parent() != nullptr) text += app.get_parent()->get_name() + " ";
-  text += app.get_name();
+  std::string text = app.get_name();
+  for (const CLI::App* above = app.get_parent(); above != nullptr; above = above->get_parent()) {
+    text = above->get_name() + " " + text;
+  }
+  text = "Usage: " + text;
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_required()) text += " " + argument_of(*option);
   }

@@ -19,7 +19,7 @@ namespace {
 // long converged, they are taken to fall like the distortion.
 constexpr Index kLargestEvaluated = 64;
 // Coordinates considered beyond those that can carry an axis.
-constexpr Index kSpareCoordinates = 4;
+constexpr Index kSpareCoordinates = 1;
 
 /// The mean-square errors of a diagonal component's activations as the certificate counts them,
 /// against the number of points on a coordinate.

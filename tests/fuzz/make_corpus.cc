@@ -2,7 +2,7 @@
 //
 // Writes small valid files of every kind, the fuzzers' starting points:
 //     make_corpus DIR
-// makes DIR/npy, DIR/csv, DIR/npz, DIR/safetensors, DIR/model and DIR/results.
+// makes DIR/npy, DIR/csv, DIR/npz, DIR/safetensors, DIR/model, DIR/results, DIR/idx and DIR/table.
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -83,6 +83,17 @@ void make_results(const fs::path& directory) {
                                          {"relative_w2_bound", {{1}, {1}}}});
 }
 
+void make_idx(const fs::path& directory) {
+  write_text(directory / "labels", std::string("\0\0\x08\x01\0\0\0\x02", 8) + "ab");
+  write_text(directory / "images", std::string("\0\0\x08\x03\0\0\0\x01\0\0\0\x01\0\0\0\x02", 16) + "ab");
+  write_text(directory / "cifar", std::string("\x03", 1) + "abcdefghijkl");
+}
+
+void make_table(const fs::path& directory) {
+  write_text(directory / "split",
+             std::string("x,y\n1,2\n3,4\n5,6\n\0", 17) + R"({"splits":[{"train":[0,2],"test":[1]}]})");
+}
+
 }  // namespace
 
 int main(int count, char** arguments) try {
@@ -92,7 +103,7 @@ int main(int count, char** arguments) try {
   }
   const std::map<std::string, void (*)(const fs::path&)> makers = {
       {"npy", make_npy},      {"csv", make_csv},         {"npz", make_npz}, {"safetensors", make_safetensors},
-      {"model", make_models}, {"results", make_results},
+      {"model", make_models}, {"results", make_results}, {"idx", make_idx}, {"table", make_table},
   };
   for (const auto& [name, make] : makers) {
     const fs::path directory = fs::path(arguments[1]) / name;

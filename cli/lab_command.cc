@@ -1,0 +1,70 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// mixcert data, mixcert train: handed over to the program mixcert-lab, which is built apart because
+// it needs libtorch.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "command.h"
+#include "frame.h"
+
+namespace mixcert::cli {
+namespace {
+
+struct LabCommand {
+  std::string_view name;
+  std::string_view description;
+};
+
+constexpr std::array<LabCommand, 2> kLabCommands = {{
+    {"data", "fetch, check and show data sets (mixcert-lab)"},
+    {"train", "train a stochastic network (mixcert-lab)"},
+}};
+
+constexpr const char* kLabProgram = "mixcert-lab";
+
+/// mixcert-lab in the folder of this program; empty where the system does not tell that folder.
+std::string lab_beside_this() {
+  std::error_code failed;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  return failed ? std::string() : (self.parent_path() / kLabProgram).string();
+}
+
+}  // namespace
+
+void add_lab_commands(CLI::App& app) {
+  for (const auto& [name, description] : kLabCommands) {
+    app.add_subcommand(std::string(name), std::string(description));
+  }
+}
+
+bool is_lab_command(const std::string& word) {
+  return std::any_of(kLabCommands.begin(), kLabCommands.end(),
+                     [&word](const LabCommand& command) { return command.name == word; });
+}
+
+int hand_over_to_lab(char** argv) {
+  const std::string beside = lab_beside_this();
+  if (!beside.empty()) ::execv(beside.c_str(), argv);
+  int reason = errno;
+  if (beside.empty() || reason == ENOENT) {
+    ::execvp(kLabProgram, argv);
+    reason = errno;
+  }
+  const std::string command = argv[1];
+  if (reason != ENOENT) {
+    return complain(command + ": cannot start mixcert-lab: " + std::generic_category().message(reason),
+                    kUserError);
+  }
+  return complain(
+      command + ": mixcert-lab is not built; build it with ./run --lab or cmake -DMIXCERT_BUILD_LAB=ON",
+      kUserError);
+}
+
+}  // namespace mixcert::cli

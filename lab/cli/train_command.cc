@@ -1,0 +1,196 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// mixcert train: data in, a stochastic network as a model file out.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "command.h"
+#include "mixcert/core/error.h"
+#include "run_context.h"
+#include "terminal.h"
+#include "train/train.h"
+
+namespace mixcert::lab {
+namespace {
+
+/// Options as they were given; those that were not depend on the data set and the inference.
+struct GivenOptions {
+  std::map<std::string, std::string> texts;
+};
+
+struct TrainArguments {
+  DataRequest request;
+  GivenOptions given;
+  std::string out;
+};
+
+/// The table of TrainOptions, checking and keeping texts.
+const OptionTable<GivenOptions>& given_table() {
+  static const OptionTable<GivenOptions> table = [] {
+    OptionTable<GivenOptions> fields;
+    for (const auto& field : train_option_table()) {
+      fields.push_back({field.name, field.kind, field.value_name, field.constraint, field.help,
+                        [](const GivenOptions&) { return std::string(); },
+                        [&field](GivenOptions& given, const std::string& text) {
+                          TrainOptions scratch;
+                          field.set(scratch, text);
+                          given.texts[field.name] = text;
+                        }});
+    }
+    return fields;
+  }();
+  return table;
+}
+
+TrainOptions resolve(const GivenOptions& given, const std::string& data) {
+  TrainOptions wanted;
+  for (const auto& field : train_option_table()) {
+    if (const auto text = given.texts.find(field.name); text != given.texts.end())
+      field.set(wanted, text->second);
+  }
+  TrainOptions options = default_train_options(data, wanted.inference);
+  for (const auto& field : train_option_table()) {
+    if (const auto text = given.texts.find(field.name); text != given.texts.end())
+      field.set(options, text->second);
+  }
+  return options;
+}
+
+/// Lines and bar while the training runs.
+class ProgressReport {
+ public:
+  ProgressReport(const Dataset& data, const TrainOptions& options)
+      : regression_(data.task == Task::Regression),
+        watched_(options.validation_fraction > 0.0 ? "validation" : "test"),
+        objective_(options.is_variational() ? "ELBO" : "log posterior"),
+        every_(std::max<Index>(1, options.epochs / kMostLines)),
+        epochs_(options.epochs) {}
+
+  void begin_stage(const std::string& name, Index steps, Index done) {
+    bar_ = std::make_unique<cli::ProgressBar>(name, steps);
+    if (done > 0) {
+      std::printf("%s: continues at step %lld of %lld\n", name.c_str(), static_cast<long long>(done),
+                  static_cast<long long>(steps));
+      bar_->advance(done);
+    }
+    by_adam_ = name != "train";
+    quiet_ = name == "warm-up";
+  }
+
+  void finish_epoch(const EpochRecord& r) {
+    if (quiet_ || (!by_adam_ && r.epoch % every_ != 0 && r.epoch != epochs_)) return;
+    bar_->print(fmt::format("epoch {:>4}  log likelihood {:9.5f}  {} {:12.1f}  {} {} {}  NLL {:.5f}{}\n",
+                            r.epoch, r.log_likelihood, by_adam_ ? "log posterior" : objective_, r.objective,
+                            watched_, regression_ ? "RMSE" : "accuracy", score(r.watched_score),
+                            r.watched_loss, regression_ ? fmt::format("  noise {:.4f}", r.noise_std) : ""));
+    std::fflush(stdout);
+  }
+
+  void step() { bar_->advance(); }
+  void end() { bar_.reset(); }
+  [[nodiscard]] std::string score(double value) const {
+    return regression_ ? fmt::format("{:.5f}", value) : fmt::format("{:.2f} %", 100.0 * value);
+  }
+  [[nodiscard]] const std::string& objective() const { return objective_; }
+
+ private:
+  static constexpr Index kMostLines = 50;
+
+  bool regression_;
+  std::string watched_;
+  std::string objective_;
+  Index every_;
+  Index epochs_;
+  bool by_adam_ = false;  ///< a stage before the variational one
+  bool quiet_ = false;
+  std::unique_ptr<cli::ProgressBar> bar_;
+};
+
+std::string table_row(const ProgressReport& report, const std::string& label, const Metrics& train,
+                      const Metrics& test) {
+  return fmt::format("{:<22} {:>10} {:>10} {:>10.5f} {:>10.5f}\n", label, report.score(train.score),
+                     report.score(test.score), train.negative_log_likelihood, test.negative_log_likelihood);
+}
+
+void print_summary(const ProgressReport& report, const Dataset& data, const TrainSummary& summary) {
+  const bool regression = data.task == Task::Regression;
+  const std::string name = regression ? "RMSE" : "accuracy";
+  std::string text =
+      fmt::format("\n{:<22} {:>10} {:>10} {:>10} {:>10}\n", "", "train", "test", "train", "test");
+  text += fmt::format("{:<22} {:>10} {:>10} {:>10} {:>10}\n", "", name, name, "NLL", "NLL");
+  text += table_row(report, "mean network", summary.train_mean, summary.test_mean);
+  if (summary.train_samples) {
+    text += table_row(report, fmt::format("average of {}", kFinalSamples), *summary.train_samples,
+                      *summary.test_samples);
+  }
+  text += fmt::format("{} {:.2f}", report.objective(), summary.objective);
+  if (summary.noise_std) text += fmt::format(", noise {:.5f}", *summary.noise_std);
+  if (data.train.size() > kFinalTrainExamples) {
+    text += fmt::format("; train: the first {} examples", kFinalTrainExamples);
+  }
+  text += "\n";
+  if (regression && data.standardisation.target_scale.size() == 1) {
+    const double scale = data.standardisation.target_scale(0);
+    const Metrics& best = summary.test_samples ? *summary.test_samples : summary.test_mean;
+    text += fmt::format("in the data's units: test RMSE {:.5f}, NLL {:.5f}\n", best.score * scale,
+                        best.negative_log_likelihood + std::log(scale));
+  }
+  text += fmt::format("trained in {:.1f} s{}\n", summary.seconds, summary.resumed ? ", resumed" : "");
+  for (const auto& file : summary.files) text += "wrote " + file.string() + "\n";
+  for (const auto& remark : summary.remarks) text += "note: " + remark + "\n";
+  std::fputs(text.c_str(), stdout);
+}
+
+void run_train(const TrainArguments& arguments) {
+  const TrainOptions options = resolve(arguments.given, arguments.request.name);
+  options.validate();
+  const std::string checkpoint = checkpoint_path(options, arguments.out).string();
+  const auto given_file = [](const std::string& name) {
+    return name.empty() ? std::nullopt : std::optional<std::string>(name);
+  };
+  cli::check_outputs(
+      {{"--prior", given_file(options.prior)}, {"--backbone-from", given_file(options.backbone_from)}},
+      {{"--out", arguments.out}, {"--checkpoint", checkpoint}});
+  const Dataset data = load_dataset(arguments.request);
+  ProgressReport report(data, options);
+  TrainServices services;
+  services.stage = [&](const std::string& name, Index steps, Index done) {
+    report.begin_stage(name, steps, done);
+  };
+  services.epoch = [&](const EpochRecord& record) { report.finish_epoch(record); };
+  services.step = [&] { report.step(); };
+  services.cancel = &cli::cancel_flag();
+  try {
+    const TrainSummary summary = train(data, options, arguments.out, services);
+    report.end();
+    print_summary(report, data, summary);
+  } catch (const Interrupted&) {
+    report.end();
+    throw Interrupted("interrupted; the same command continues from " + checkpoint);
+  }
+}
+
+}  // namespace
+
+void add_train_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("train", "train a network on a data set");
+  auto arguments = std::make_shared<TrainArguments>();
+  command->add_option("--data", arguments->request.name, "name of the data set")
+      ->type_name("NAME")
+      ->required();
+  command->add_option("--out", arguments->out, "model file to write")->type_name("FILE")->required();
+  cli::add_table_options(*command, given_table(), arguments->given);
+  add_folder_option(*command, arguments->request, "--data-folder");
+  add_request_options(*command, arguments->request);
+  command->footer(
+      "Example:\n  mixcert train --data mnist --arch 784-128-10 --inference vogn --out net.safetensors\n"
+      "Defaults depend on the data set and the inference: docs/training.md");
+  command->callback([arguments] { run_train(*arguments); });
+}
+
+}  // namespace mixcert::lab

@@ -1,0 +1,157 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Files of trained networks.
+#include "train/model_output.h"
+
+#include <nlohmann/json.hpp>
+
+#include "mixcert/core/error.h"
+#include "mixcert/io/safetensors.h"
+#include "train/learner.h"
+
+namespace mixcert::lab {
+namespace {
+
+using nlohmann::ordered_json;
+
+Array array_of(std::vector<Index> shape, const float* values) {
+  Index size = 1;
+  for (const Index length : shape) size *= length;
+  return {std::move(shape), std::vector<double>(values, values + size)};
+}
+
+std::vector<Index> kernel_shape(const ConvNet::Convolution& shape) { return {shape.out, shape.in, 3, 3}; }
+
+ordered_json activation_entry(const Activation& activation) {
+  ordered_json entry{{"type", "activation"}, {"function", std::string(to_string(activation.function()))}};
+  if (activation.function() == ActivationFunction::LeakyRelu) entry["slope"] = activation.slope();
+  return entry;
+}
+
+void append_dropout(ordered_json& architecture, double rate) {
+  if (rate > 0.0) architecture.push_back({{"type", "dropout"}, {"rate", rate}});
+}
+
+void append_backbone(ordered_json& architecture, const ConvNet& conv) {
+  for (const ConvNet::Convolution& shape : conv.convolutions()) {
+    architecture.push_back({{"type", "conv2d"},
+                            {"name", shape.name},
+                            {"in", shape.in},
+                            {"out", shape.out},
+                            {"height", shape.height},
+                            {"width", shape.width},
+                            {"kernel", 3},
+                            {"stride", 1},
+                            {"padding", 1}});
+    architecture.push_back(activation_entry(Activation(ActivationFunction::Relu)));
+    if (!shape.pooled) continue;
+    architecture.push_back({{"type", "max_pool2d"}, {"kernel", 2}, {"stride", 2}});
+    append_dropout(architecture, conv.dropout_rate());
+  }
+  architecture.push_back({{"type", "flatten"}});
+}
+
+void append_dense(ordered_json& architecture, const DenseNet& net) {
+  for (Index k = 0; k < net.layer_count(); ++k) {
+    if (k > 0) architecture.push_back(activation_entry(net.activation()));
+    append_dropout(architecture, net.dropout_rate(k));
+    architecture.push_back({{"type", "dense"},
+                            {"name", std::to_string(k)},
+                            {"in", net.layer_inputs(k)},
+                            {"out", net.layer_outputs(k)}});
+  }
+}
+
+void add_backbone_tensors(State& tensors, const ConvNet& conv, const float* parameters) {
+  for (const ConvNet::Convolution& shape : conv.convolutions()) {
+    const float* weight = parameters + shape.offset;
+    tensors[shape.name + ".weight"] = array_of(kernel_shape(shape), weight);
+    tensors[shape.name + ".bias"] = array_of({shape.out}, weight + shape.out * shape.taps());
+  }
+}
+
+void add_dense_tensors(State& tensors, const DenseNet& net, const FloatVector& values,
+                       const std::string& what) {
+  for (Index k = 0; k < net.layer_count(); ++k) {
+    const auto weight = net.weight(values.data(), k);
+    const std::string name = std::to_string(k);
+    tensors[name + ".weight." + what] = array_of({weight.rows(), weight.cols()}, weight.data());
+    tensors[name + ".bias." + what] = array_of({weight.rows()}, net.bias(values.data(), k).data());
+  }
+}
+
+Metadata with_architecture(Metadata metadata, const ordered_json& architecture) {
+  metadata["format"] = "mixcert-network";
+  metadata["architecture"] = architecture.dump();
+  return metadata;
+}
+
+}  // namespace
+
+Network to_network(const DenseNet& net, const DenseLaw& law) {
+  std::vector<DenseLayer> layers;
+  std::vector<Activation> activations;
+  for (Index k = 0; k < net.layer_count(); ++k) {
+    WeightCovariance weights = DeterministicWeights{};
+    BiasCovariance bias = DeterministicBias{};
+    if (law.variance.size() > 0) {
+      weights = MeanFieldWeights{net.weight(law.variance.data(), k).cast<double>()};
+      bias = IndependentBias{net.bias(law.variance.data(), k).cast<double>()};
+    }
+    layers.emplace_back(std::to_string(k), net.weight(law.mean.data(), k).cast<double>(),
+                        net.bias(law.mean.data(), k).cast<double>(), std::move(weights), std::move(bias));
+    activations.push_back(k == 0 ? Activation() : net.activation());
+  }
+  return {std::move(layers), std::move(activations)};
+}
+
+void write_backbone(const std::filesystem::path& path, const ConvNet& conv, const float* parameters,
+                    const Metadata& metadata) {
+  State tensors;
+  add_backbone_tensors(tensors, conv, parameters);
+  ordered_json architecture = ordered_json::array();
+  append_backbone(architecture, conv);
+  write_safetensors(path, tensors, with_architecture(metadata, architecture));
+}
+
+FloatVector read_backbone(const std::filesystem::path& path, const ConvNet& conv) {
+  const SafetensorsReader reader(path);
+  FloatVector parameters(conv.parameter_count());
+  for (const ConvNet::Convolution& shape : conv.convolutions()) {
+    const Array weight = reader.read(shape.name + ".weight");
+    const Array bias = reader.read(shape.name + ".bias");
+    if (weight.shape != kernel_shape(shape) || bias.shape != std::vector<Index>{shape.out}) {
+      throw FileError(path.string() + ": convolution '" + shape.name + "': expected weight [" +
+                      std::to_string(shape.out) + ", " + std::to_string(shape.in) + ", 3, 3] and a bias of " +
+                      std::to_string(shape.out) + ", got other shapes");
+    }
+    float* const at = parameters.data() + shape.offset;
+    Eigen::Map<FloatVector>(at, weight.size()) =
+        Eigen::Map<const Vector>(weight.values.data(), weight.size()).cast<float>();
+    Eigen::Map<FloatVector>(at + weight.size(), bias.size()) =
+        Eigen::Map<const Vector>(bias.values.data(), bias.size()).cast<float>();
+  }
+  return parameters;
+}
+
+void write_full_network(const std::filesystem::path& path, const StackNet& net,
+                        const FloatVector& conv_parameters, const DenseLaw& law, const Metadata& metadata) {
+  State tensors;
+  ordered_json architecture = ordered_json::array();
+  if (net.conv) {
+    add_backbone_tensors(tensors, *net.conv, conv_parameters.data());
+    append_backbone(architecture, *net.conv);
+  }
+  append_dense(architecture, net.dense);
+  add_dense_tensors(tensors, net.dense, law.mean, "mean");
+  if (law.variance.size() > 0) add_dense_tensors(tensors, net.dense, law.variance, "variance");
+  write_safetensors(path, tensors, with_architecture(metadata, architecture));
+}
+
+std::filesystem::path sibling(const std::filesystem::path& out, const std::string& ending) {
+  std::filesystem::path path = out;
+  if (path.extension() == ".safetensors") path.replace_extension();
+  return path += "." + ending;
+}
+
+}  // namespace mixcert::lab

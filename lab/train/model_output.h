@@ -1,0 +1,41 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Trained networks as files: dense layers as docs/model-format.md has them, backbones and dropout as
+// docs/training.md describes.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "mixcert/network/network.h"
+#include "train/stack_net.h"
+
+namespace mixcert::lab {
+
+using Metadata = std::map<std::string, std::string>;
+
+/// The law of the dense layers' parameters; an empty variance: exactly the mean.
+struct DenseLaw {
+  FloatVector mean;
+  FloatVector variance;
+};
+
+/// Layers "0", "1", ..; dropout is left out.
+Network to_network(const DenseNet& net, const DenseLaw& law);
+
+/// Convolutions alone: tensors NAME.weight [out, in, 3, 3] and NAME.bias [out].
+void write_backbone(const std::filesystem::path& path, const ConvNet& conv, const float* parameters,
+                    const Metadata& metadata);
+/// Throws FileError where a tensor is missing or has another shape.
+FloatVector read_backbone(const std::filesystem::path& path, const ConvNet& conv);
+
+/// Backbone, dense layers and dropout in one file. `mixcert certify` does not read these layers yet
+/// and says so.
+void write_full_network(const std::filesystem::path& path, const StackNet& net,
+                        const FloatVector& conv_parameters, const DenseLaw& law, const Metadata& metadata);
+
+/// "net.safetensors" with "features.npy" gives "net.features.npy".
+std::filesystem::path sibling(const std::filesystem::path& out, const std::string& ending);
+
+}  // namespace mixcert::lab

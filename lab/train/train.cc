@@ -1,0 +1,289 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The stages of a training: backbone, dense layers, figures, files.
+#include "train/train.h"
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+
+#include "mixcert/core/error.h"
+#include "mixcert/io/model_file.h"
+#include "mixcert/io/npy.h"
+#include "train/adam_learner.h"
+#include "train/checkpoint.h"
+#include "train/model_output.h"
+#include "train/train_metadata.h"
+#include "train/vogn_learner.h"
+
+namespace mixcert::lab {
+namespace {
+
+constexpr Index kFeatureRows = 1000;
+constexpr Index kElboSamplesForLargeSets = 10;
+constexpr double kBackboneLearningRate = 1e-3;
+constexpr Index kBackboneBatch = 64;
+/// Where learning of the noise begins: half of a standardised target's deviation.
+constexpr double kInitialNoiseStd = 0.5;
+
+constexpr double kWarmUpLearningRate = 1e-2;
+
+/// In their order; a checkpoint says by its number in which the training was.
+enum class Stage { Backbone, WarmUp, Dense };
+
+/// Training and watched examples of one stage; with a backbone the inputs are features.
+struct StageData {
+  Examples train, watched, test;
+};
+
+class TrainingRun {
+ public:
+  TrainingRun(const Dataset& data, const TrainOptions& options, std::filesystem::path out,
+              const TrainServices& services)
+      : data_(data),
+        options_(options),
+        out_(std::move(out)),
+        services_(services),
+        threads_(resolve_thread_count(options.threads)),
+        checkpoint_path_(checkpoint_path(options, out_)),
+        identity_(training_identity(data, options)) {}
+
+  TrainSummary run();
+
+ private:
+  [[nodiscard]] bool joint() const { return !options_.is_variational(); }
+  [[nodiscard]] StackNet make_net() const;
+  [[nodiscard]] Likelihood initial_likelihood() const;
+  [[nodiscard]] StageData split_examples() const;
+  /// Parameters of the convolutions: from the checkpoint, from a file, or trained.
+  void provide_backbone(const StackNet& net, const StageData& images);
+  void train_dense(const StackNet& net, const StageData& examples);
+  [[nodiscard]] std::unique_ptr<VognLearner> make_vogn(const StackNet& net, Index examples) const;
+  void warm_up(const StackNet& net, const StageData& examples, VognLearner& learner);
+  /// Options of a stage that serves a later one.
+  [[nodiscard]] TrainOptions adam_options() const;
+  /// True where the checkpoint is of a later stage.
+  [[nodiscard]] bool is_over(Stage stage) const;
+  void run_stage(const std::string& name, Trainer& trainer, Stage stage);
+  void keep(const Trainer& trainer, Stage stage) const;
+  void measure(const Learner& learner, const StageData& examples);
+  void write_files(const StackNet& net, const StageData& examples, const DenseLaw& law);
+  [[nodiscard]] double seconds() const;
+
+  const Dataset& data_;
+  const TrainOptions& options_;
+  const std::filesystem::path out_;
+  const TrainServices& services_;
+  const int threads_;
+  const std::filesystem::path checkpoint_path_;
+  const Metadata identity_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::optional<State> resumed_;  ///< what the checkpoint had, until its stage has taken it
+  double earlier_seconds_ = 0.0;
+  FloatVector backbone_;  ///< parameters of trained convolutions
+  TrainSummary summary_;
+};
+
+double TrainingRun::seconds() const {
+  return earlier_seconds_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+StackNet TrainingRun::make_net() const {
+  std::optional<ConvNet> conv;
+  if (options_.backbone == Backbone::Vgg2) conv.emplace(data_.image_shape, options_.backbone_dropout);
+  const Index inputs = conv ? conv->features() : data_.features();
+  std::vector<Index> sizes = options_.layer_sizes(inputs, data_.outputs());
+  const auto layers = static_cast<Index>(sizes.size()) - 1;
+  return {std::move(conv),
+          DenseNet(std::move(sizes), Activation(options_.activation), options_.dropout_rates(layers))};
+}
+
+Likelihood TrainingRun::initial_likelihood() const {
+  const double noise = options_.noise_std.value_or(kInitialNoiseStd);
+  return Likelihood(data_.task, data_.task == Task::Regression ? noise * noise : 1.0);
+}
+
+StageData TrainingRun::split_examples() const {
+  const Index total = data_.train.size();
+  const auto held = static_cast<Index>(options_.validation_fraction * static_cast<double>(total));
+  if (held == 0) return {data_.train, data_.test, data_.test};
+  const std::vector<Index> order = shuffled(options_.seed, TrainStream::Validation, 0, total);
+  return {gather(data_.train, order.data() + held, total - held), gather(data_.train, order.data(), held),
+          data_.test};
+}
+
+void TrainingRun::keep(const Trainer& trainer, Stage stage) const {
+  State state = trainer.state();
+  state["stage"] = number_array(static_cast<double>(stage));
+  state["seconds"] = number_array(seconds());
+  if (backbone_.size() > 0) state["backbone"] = float_array(backbone_);
+  write_checkpoint(checkpoint_path_, {identity_, std::move(state)});
+}
+
+bool TrainingRun::is_over(Stage stage) const {
+  return resumed_ && read_number(*resumed_, "stage") > static_cast<double>(stage);
+}
+
+TrainOptions TrainingRun::adam_options() const {
+  TrainOptions options = options_;
+  options.inference = Inference::Adam;
+  options.patience = 0;
+  return options;
+}
+
+void TrainingRun::run_stage(const std::string& name, Trainer& trainer, Stage stage) {
+  if (resumed_) {
+    trainer.restore(*resumed_);
+    resumed_.reset();
+    summary_.resumed = true;
+  }
+  if (services_.stage) services_.stage(name, trainer.total_steps(), trainer.steps_done());
+  trainer.run({services_.epoch, services_.step, [&] { keep(trainer, stage); }, services_.cancel});
+  keep(trainer, stage);
+}
+
+void TrainingRun::provide_backbone(const StackNet& net, const StageData& images) {
+  const Index count = net.conv->parameter_count();
+  if (is_over(Stage::Backbone)) {
+    backbone_ = read_float_array(*resumed_, "backbone", count);
+    return;
+  }
+  if (!options_.backbone_from.empty()) {
+    backbone_ = read_backbone(options_.backbone_from, *net.conv);
+    return;
+  }
+  TrainOptions options = adam_options();
+  options.batch_size = kBackboneBatch;
+  AdamLearner learner(net, options, initial_likelihood(), images.train.size());
+  Trainer trainer(learner, {&images.train, &images.watched, false}, options,
+                  {options_.backbone_epochs, kBackboneLearningRate});
+  run_stage("backbone", trainer, Stage::Backbone);
+  backbone_ = learner.weights().head(count);
+}
+
+std::unique_ptr<VognLearner> TrainingRun::make_vogn(const StackNet& net, Index examples) const {
+  DiagonalPrior prior = options_.prior.empty()
+                            ? zero_mean_prior(net.dense, options_.prior_precision, options_.prior_scaling)
+                            : prior_from_file(net.dense, options_.prior);
+  return std::make_unique<VognLearner>(net, options_, std::move(prior), initial_likelihood(), examples);
+}
+
+void TrainingRun::warm_up(const StackNet& net, const StageData& examples, VognLearner& learner) {
+  if (options_.warm_up_epochs == 0 || is_over(Stage::WarmUp)) return;
+  const TrainOptions options = adam_options();
+  AdamLearner adam(net, options, initial_likelihood(), examples.train.size());
+  Trainer trainer(adam, {&examples.train, &examples.watched, false}, options,
+                  {options_.warm_up_epochs, kWarmUpLearningRate});
+  run_stage("warm-up", trainer, Stage::WarmUp);
+  learner.start_from(adam.weights(), adam.likelihood().noise_variance());
+}
+
+void TrainingRun::train_dense(const StackNet& net, const StageData& examples) {
+  std::unique_ptr<Learner> learner;
+  if (options_.is_variational()) {
+    auto vogn = make_vogn(net, examples.train.size());
+    warm_up(net, examples, *vogn);
+    learner = std::move(vogn);
+  } else {
+    learner = std::make_unique<AdamLearner>(net, options_, initial_likelihood(), examples.train.size());
+  }
+  const bool validated = options_.validation_fraction > 0.0;
+  Trainer trainer(*learner, {&examples.train, &examples.watched, validated}, options_,
+                  {options_.epochs, options_.learning_rate});
+  run_stage("train", trainer, Stage::Dense);
+  summary_.history = trainer.history();
+  summary_.seconds = seconds();
+  measure(*learner, examples);
+  DenseLaw law;
+  if (const auto* vogn = dynamic_cast<const VognLearner*>(learner.get())) {
+    law = {vogn->mean(), vogn->variance()};
+  } else {
+    const FloatVector& weights = dynamic_cast<const AdamLearner&>(*learner).weights();
+    if (net.conv) backbone_ = weights.head(net.dense_offset());
+    law.mean = weights.tail(net.dense.parameter_count());
+  }
+  write_files(net, examples, law);
+}
+
+void TrainingRun::measure(const Learner& learner, const StageData& examples) {
+  const Examples some = first_examples(examples.train, kFinalTrainExamples);
+  const bool all = some.size() == examples.train.size();
+  summary_.train_mean = evaluate_mean(learner, some);
+  summary_.test_mean = evaluate_mean(learner, examples.test);
+  if (learner.is_stochastic()) {
+    summary_.train_samples = evaluate_samples(learner, some, 0, kFinalSamples, services_.cancel);
+    summary_.test_samples = evaluate_samples(learner, examples.test, 0, kFinalSamples, services_.cancel);
+  }
+  double expected = summary_.train_mean.expected_log_likelihood;
+  if (options_.is_variational()) {
+    expected = all ? summary_.train_samples->expected_log_likelihood
+                   : expected_log_likelihood(learner, examples.train, 0, kElboSamplesForLargeSets);
+  } else if (!all) {
+    expected = evaluate_mean(learner, examples.train).expected_log_likelihood;
+  }
+  summary_.objective = static_cast<double>(examples.train.size()) * expected + learner.regulariser();
+  if (data_.task == Task::Regression) summary_.noise_std = std::sqrt(learner.likelihood().noise_variance());
+}
+
+void TrainingRun::write_files(const StackNet& net, const StageData& examples, const DenseLaw& law) {
+  const Metadata metadata = model_metadata(data_, options_, summary_.noise_std);
+  save_network(out_, to_network(net.dense, law), metadata);
+  summary_.files.push_back(out_);
+  if (net.dense.has_dropout()) {
+    summary_.remarks.push_back(out_.filename().string() +
+                               " has no dropout: it is the deterministic mean network");
+  }
+  const bool backbone = options_.backbone != Backbone::None;
+  if (!backbone && !net.dense.has_dropout()) return;
+  const StackNet whole = make_net();
+  summary_.files.push_back(sibling(out_, "full.safetensors"));
+  write_full_network(summary_.files.back(), whole, backbone_, law, metadata);
+  summary_.remarks.push_back(summary_.files.back().filename().string() +
+                             " has every layer, with types that mixcert certify does not read yet");
+  if (!backbone) return;
+  summary_.files.push_back(sibling(out_, "backbone.safetensors"));
+  write_backbone(summary_.files.back(), *whole.conv, backbone_.data(), metadata);
+  const Examples first = first_examples(joint() ? data_.test : examples.test, kFeatureRows);
+  const FloatRows features =
+      joint() ? conv_features(*whole.conv, backbone_.data(), first.inputs, threads_) : first.inputs;
+  summary_.files.push_back(sibling(out_, "features.npy"));
+  write_npy(summary_.files.back(), to_array(features.cast<double>()));
+  if (options_.backbone_dropout > 0.0) {
+    summary_.remarks.push_back(summary_.files.back().filename().string() +
+                               " has the features with the backbone's dropout off");
+  }
+}
+
+TrainSummary TrainingRun::run() {
+  remove_abandoned_partials(checkpoint_path_);
+  if (!options_.restart) resumed_ = read_checkpoint(checkpoint_path_, identity_);
+  if (resumed_) earlier_seconds_ = read_number(*resumed_, "seconds");
+  const StackNet net = make_net();
+  StageData examples = split_examples();
+  if (net.conv && !joint()) {
+    provide_backbone(net, examples);
+    for (Examples* part : {&examples.train, &examples.watched, &examples.test}) {
+      part->inputs = conv_features(*net.conv, backbone_.data(), part->inputs, threads_);
+    }
+    train_dense({std::nullopt, net.dense}, examples);
+  } else {
+    train_dense(net, examples);
+  }
+  remove_checkpoint(checkpoint_path_);
+  return std::move(summary_);
+}
+
+}  // namespace
+
+std::filesystem::path checkpoint_path(const TrainOptions& options, const std::filesystem::path& out) {
+  return options.checkpoint.empty() ? std::filesystem::path(out.string() + ".checkpoint")
+                                    : std::filesystem::path(options.checkpoint);
+}
+
+TrainSummary train(const Dataset& data, const TrainOptions& options, const std::filesystem::path& out,
+                   const TrainServices& services) {
+  options.validate();
+  return TrainingRun(data, options, out, services).run();
+}
+
+}  // namespace mixcert::lab
