@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "certify/local_error.h"
+#include "mixcert/mixture/eigenpairs.h"
 #include "mixcert/quantize/grid_allocation.h"
 
 namespace mixcert {
@@ -146,10 +147,28 @@ std::vector<Grid> component_grids(const Gaussian& gaussian, const Placement& pla
   return grids;
 }
 
+/// Where each grid costs a Lanczos iteration, only the metric with the least error without axes is tried.
+Placement affordable(const GaussianMixture& mixture, const Placement& placement) {
+  Vector variances = Vector::Zero(mixture.dimension());
+  bool cheap = true;
+  for (Index j = 0; j < mixture.size(); ++j) {
+    const Covariance& covariance = mixture.component(j).covariance;
+    cheap = cheap && has_cheap_eigenpairs(covariance);
+    variances += mixture.weights()(j) * covariance.variances();
+  }
+  if (cheap) return placement;
+  Placement result = placement;
+  result.metrics = {*std::min_element(
+      placement.metrics.begin(), placement.metrics.end(),
+      [&](const Vector& a, const Vector& b) { return a.dot(variances) < b.dot(variances); })};
+  return result;
+}
+
 }  // namespace
 
-std::vector<GridSignature> layer_grids(const GaussianMixture& mixture, const Placement& placement,
+std::vector<GridSignature> layer_grids(const GaussianMixture& mixture, const Placement& all_metrics,
                                        Index points) {
+  const Placement placement = affordable(mixture, all_metrics);
   std::vector<std::vector<Grid>> grids;  // [component][metric]
   Vector totals = Vector::Zero(static_cast<Index>(placement.metrics.size()));
   for (Index j = 0; j < mixture.size(); ++j) {

@@ -24,7 +24,7 @@ struct Placement {
 };
 
 /// Signatures of the components with at most `points` points each.
-std::vector<GridSignature> layer_grids(const GaussianMixture& mixture, const Placement& placement,
+std::vector<GridSignature> layer_grids(const GaussianMixture& mixture, const Placement& all_metrics,
                                        Index points);
 
 }  // namespace mixcert

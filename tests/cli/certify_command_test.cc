@@ -215,5 +215,15 @@ TEST_F(CertifyCommand, WithoutHiddenLayersTheBoundIsRoundingOnly) {
   for (const double bound : array("w2_bound").values) EXPECT_LE(bound, 1e-12);
 }
 
+TEST_F(CertifyCommand, CertifiesTheShippedNetwork) {
+  const std::string examples = MIXCERT_SOURCE_DIRECTORY "/examples/";
+  (void)run_well({"certify", examples + "noisy_sines.safetensors", "--inputs",
+                  examples + "noisy_sines_inputs.csv", "--out", "r.npz"});
+  const Array bounds = array("w2_bound");
+  EXPECT_EQ(bounds.shape, (Shape{9}));
+  // The network fits sines of amplitude about one; the bound is useful on that scale.
+  for (const double bound : bounds.values) EXPECT_LE(bound, 0.5);
+}
+
 }  // namespace
 }  // namespace mixcert::test

@@ -7,6 +7,9 @@
 
 namespace mixcert {
 
+/// Are eigenpairs found by coordinates, blocks or a small dense solve, not by Lanczos?
+bool has_cheap_eigenpairs(const Covariance& covariance);
+
 struct Eigenpairs {
   Vector values;   ///< decreasing, nonnegative
   Matrix vectors;  ///< orthonormal columns
