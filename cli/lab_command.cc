@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // mixcert data, mixcert train: handed over to the program mixcert-lab, which is built apart because
-// it needs libtorch.
+// certifying needs none of it.
 #include <unistd.h>
 
 #include <algorithm>

@@ -88,7 +88,7 @@ class ProgressReport {
                             r.epoch, r.log_likelihood, by_adam_ ? "log posterior" : objective_, r.objective,
                             watched_, regression_ ? "RMSE" : "accuracy", score(r.watched_score),
                             r.watched_loss, regression_ ? fmt::format("  noise {:.4f}", r.noise_std) : ""));
-    std::fflush(stdout);
+    (void)std::fflush(stdout);
   }
 
   void step() { bar_->advance(); }
@@ -143,7 +143,7 @@ void print_summary(const ProgressReport& report, const Dataset& data, const Trai
   text += fmt::format("trained in {:.1f} s{}\n", summary.seconds, summary.resumed ? ", resumed" : "");
   for (const auto& file : summary.files) text += "wrote " + file.string() + "\n";
   for (const auto& remark : summary.remarks) text += "note: " + remark + "\n";
-  std::fputs(text.c_str(), stdout);
+  (void)std::fputs(text.c_str(), stdout);
 }
 
 void run_train(const TrainArguments& arguments) {

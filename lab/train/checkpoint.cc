@@ -3,10 +3,10 @@
 // Checkpoints on disk.
 #include "train/checkpoint.h"
 
-#include <signal.h>
-
+#include <bit>
 #include <cerrno>
-#include <cstdio>
+#include <charconv>
+#include <csignal>
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
@@ -20,28 +20,27 @@ constexpr char kFormat[] = "mixcert-training";
 
 class Hash {
  public:
-  void add(const void* data, std::size_t size) {
-    const auto* bytes = static_cast<const unsigned char*>(data);
-    for (std::size_t i = 0; i < size; ++i) value_ = (value_ ^ bytes[i]) * 0x100000001B3ULL;  // FNV-1a
-  }
+  void add(std::uint64_t number) { value_ = split_mix(value_ ^ number); }
   void add(const FloatRows& rows) {
-    const Index shape[2] = {rows.rows(), rows.cols()};
-    add(shape, sizeof shape);
-    add(rows.data(), static_cast<std::size_t>(rows.size()) * sizeof(float));
+    add(static_cast<std::uint64_t>(rows.rows()));
+    add(static_cast<std::uint64_t>(rows.cols()));
+    for (Index i = 0; i < rows.size(); ++i) add(std::bit_cast<std::uint32_t>(rows.data()[i]));
   }
   void add(const Examples& examples) {
     add(examples.inputs);
     add(examples.targets);
-    add(examples.labels.data(), examples.labels.size() * sizeof(int));
+    for (const int label : examples.labels) add(static_cast<std::uint64_t>(label));
   }
   [[nodiscard]] std::string text() const {
-    char digits[17];
-    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(value_));
-    return digits;
+    std::string digits(16, '0');
+    char written[16];
+    const char* const end = std::to_chars(written, written + sizeof written, value_, 16).ptr;
+    return digits.replace(digits.size() - static_cast<std::size_t>(end - written), std::string::npos, written,
+                          static_cast<std::size_t>(end - written));
   }
 
  private:
-  std::uint64_t value_ = 0xCBF29CE484222325ULL;
+  std::uint64_t value_ = 0;
 };
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what) {
@@ -68,10 +67,10 @@ std::optional<State> read_checkpoint(const std::filesystem::path& path,
   std::map<std::string, std::string> found = reader.metadata();
   if (found["format"] != kFormat) refuse(path, "is no checkpoint of a training");
   for (const auto& [name, wanted] : identity) {
-    if (found[name] != wanted) {
-      refuse(path,
-             "belongs to a training with " + name + " '" + found[name] + "', here it is '" + wanted + "'");
-    }
+    if (found[name] == wanted) continue;
+    std::string what = "belongs to a training with ";
+    what.append(name).append(" '").append(found[name]).append("', here it is '").append(wanted).append("'");
+    refuse(path, what);
   }
   State state;
   for (const auto& [name, info] : reader.tensors()) state[name] = reader.read(name);

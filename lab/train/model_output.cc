@@ -74,9 +74,10 @@ void add_dense_tensors(State& tensors, const DenseNet& net, const FloatVector& v
                        const std::string& what) {
   for (Index k = 0; k < net.layer_count(); ++k) {
     const auto weight = net.weight(values.data(), k);
-    const std::string name = std::to_string(k);
-    tensors[name + ".weight." + what] = array_of({weight.rows(), weight.cols()}, weight.data());
-    tensors[name + ".bias." + what] = array_of({weight.rows()}, net.bias(values.data(), k).data());
+    tensors[std::to_string(k).append(".weight.").append(what)] =
+        array_of({weight.rows(), weight.cols()}, weight.data());
+    tensors[std::to_string(k).append(".bias.").append(what)] =
+        array_of({weight.rows()}, net.bias(values.data(), k).data());
   }
 }
 

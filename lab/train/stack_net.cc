@@ -140,8 +140,9 @@ FloatRows predict(const StackNet& net, const FloatVector& parameters, const Floa
     const Index begin = c * chunk_size;
     const Index rows = std::min(chunk_size, inputs.rows() - begin);
     FloatRows chunk = inputs.middleRows(begin, rows);
-    Generator generator = train_generator(dropout ? dropout->seed : 0, TrainStream::EvaluationDropout,
-                                          dropout ? dropout->index : 0, static_cast<std::uint64_t>(c));
+    const PassKey key = dropout == nullptr ? PassKey{} : *dropout;
+    Generator generator =
+        train_generator(key.seed, TrainStream::EvaluationDropout, key.index, static_cast<std::uint64_t>(c));
     Generator* const dropping = dropout != nullptr && net.has_dropout() ? &generator : nullptr;
     std::vector<ConvNet::Pass> conv_passes;
     if (net.conv) chunk = forward_images(*net.conv, parameters.data(), chunk, dropping, conv_passes);

@@ -146,7 +146,7 @@ OptionTable<O> running_fields() {
 const OptionTable<TrainOptions>& train_option_table() {
   static const OptionTable<TrainOptions> table = [] {
     OptionTable<TrainOptions> all;
-    for (auto& part : {network_fields(), inference_fields(), optimisation_fields(), running_fields()}) {
+    for (const auto& part : {network_fields(), inference_fields(), optimisation_fields(), running_fields()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;
@@ -188,14 +188,15 @@ std::vector<Index> TrainOptions::layer_sizes(Index inputs, Index outputs) const 
 }
 
 std::vector<double> TrainOptions::dropout_rates(Index layers) const {
-  if (inference != Inference::Dropout) return std::vector<double>(static_cast<std::size_t>(layers), 0.0);
+  std::vector<double> rates(static_cast<std::size_t>(layers), 0.0);
+  if (inference != Inference::Dropout) return rates;
   const std::vector<double> given = parse_rates(dropout_rate);
-  if (static_cast<Index>(given.size()) == layers && layers > 1) return given;
-  if (given.size() != 1) {
+  if (given.size() != 1 && given.size() != rates.size()) {
     bad_option("dropout-rate", "one rate or " + std::to_string(layers) + " rates", dropout_rate);
   }
-  std::vector<double> rates(static_cast<std::size_t>(layers), given.front());
-  if (layers > 1) rates.front() = 0.0;
+  // One rate leaves the network's input alone, unless there is nothing else.
+  const bool one = given.size() == 1 && layers > 1;
+  for (std::size_t k = one ? 1 : 0; k < rates.size(); ++k) rates[k] = one ? given.front() : given[k];
   return rates;
 }
 

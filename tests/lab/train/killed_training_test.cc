@@ -27,7 +27,8 @@ class LabProgram {
     const std::string log = name + ".log";
     (void)!freopen(log.c_str(), "a", stdout);
     execl(MIXCERT_LAB_PROGRAM, "mixcert-lab", "train", "--data", "noisy-sines", "--arch", "1-32-32-1",
-          "--epochs", "600", "--checkpoint-seconds", "0.02", "--out", name.c_str(), nullptr);
+          "--epochs", "300", "--warm-up-epochs", "200", "--weight-samples", "1", "--checkpoint-seconds",
+          "0.02", "--out", name.c_str(), nullptr);
     _exit(127);
   }
   ~LabProgram() {
@@ -52,13 +53,13 @@ class LabProgram {
   pid_t process_ = -1;
 };
 
-/// Until the checkpoint is another than at the beginning; false after ten seconds.
+/// Until the checkpoint is another than at the beginning; false after a minute.
 class CheckpointWatch {
  public:
   explicit CheckpointWatch(const std::filesystem::path& out)
       : path_(out.string() + ".checkpoint"), before_(test::read_text(path_)) {}
   [[nodiscard]] bool wait_for_change() const {
-    for (int i = 0; i < 10000; ++i) {
+    for (int i = 0; i < 60000; ++i) {
       if (test::read_text(path_) != before_) return true;
       std::this_thread::sleep_for(milliseconds(1));
     }
