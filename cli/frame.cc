@@ -43,7 +43,7 @@ std::string parse_message(const CLI::App& app, const CLI::ParseError& error, cha
     return "command: expected " + known + ", got " +
            (*next == nullptr ? "none" : "'" + std::string(*next) + "'");
   }
-  const std::string what = error.what();
+  std::string what = error.what();
   if (const auto at = what.find(" was given a disallowed flag override"); at != std::string::npos) {
     return "option --" + what.substr(0, at) + " takes no value";
   }

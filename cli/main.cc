@@ -28,9 +28,12 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace mixcert::cli
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   if (argc > 1 && mixcert::cli::is_lab_command(argv[1])) return mixcert::cli::hand_over_to_lab(argv);
   mixcert::cli::record_command_line(argc, argv);
   mixcert::cli::install_signal_handlers();
   return mixcert::cli::run(argc, argv);
+} catch (...) {
+  // Only memory for an error message can be lacking here: errors of the commands are caught inside.
+  return 1;
 }

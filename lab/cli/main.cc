@@ -22,8 +22,11 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   mixcert::cli::record_command_line(argc, argv);
   mixcert::cli::install_signal_handlers();
   return run(argc, argv);
+} catch (...) {
+  // Only memory for an error message can be lacking here: errors of the commands are caught inside.
+  return 1;
 }
