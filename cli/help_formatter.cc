@@ -31,7 +31,7 @@ std::string meaning_of(const CLI::Option& option) {
 std::string usage_of(const CLI::App& app) {
   std::string text = app.get_name();
   for (const CLI::App* above = app.get_parent(); above != nullptr; above = above->get_parent()) {
-    text = above->get_name() + " " + text;
+    text.insert(0, above->get_name() + " ");
   }
   text = "Usage: " + text;
   for (const CLI::Option* option : app.get_options()) {
