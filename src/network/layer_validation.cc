@@ -69,7 +69,8 @@ class Checker {
   }
 
   void make_semidefinite(Matrix& tensor, const std::string& field) const {
-    if (is_semidefinite(tensor, 1e-15 * static_cast<double>(tensor.rows()))) return;
+    // A shift of 1e-15 of the trace; without a positive variance the check decides before it is used.
+    if (is_semidefinite(tensor, 1e-15 * tensor.trace() / tensor.diagonal().maxCoeff())) return;
     const SymmetricEigen eigen = symmetric_eigen(tensor);
     const double smallest = eigen.values(0);
     if (smallest < -kSemidefiniteTolerance * eigen.values.cwiseAbs().maxCoeff()) {
