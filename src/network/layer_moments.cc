@@ -52,9 +52,8 @@ Matrix DenseLayer::centred_gram(ConstVectorRef g) const {
 }
 
 Matrix DenseLayer::second_moment_gram(ConstVectorRef g) const {
-  Matrix gram = centred_gram(g);
-  gram.noalias() += weight_mean_.transpose() * g.asDiagonal() * weight_mean_;
-  return gram;
+  const Matrix weighted = g.asDiagonal() * weight_mean_;
+  return centred_gram(g) + weight_mean_.transpose() * weighted;
 }
 
 void DenseLayer::compute_variances() {
