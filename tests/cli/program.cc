@@ -38,6 +38,12 @@ std::string read_all(int descriptor) {
 
 }  // namespace
 
+bool has_terminals() {
+  const int reader = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (reader >= 0) ::close(reader);
+  return reader >= 0;
+}
+
 Program::Program(const std::filesystem::path& directory, const std::vector<std::string>& arguments,
                  ErrorStream error_stream) {
   start(directory, arguments,

@@ -25,6 +25,9 @@ struct Finished {
 /// Where the program's standard error goes.
 enum class ErrorStream { File, Terminal };
 
+/// Can this machine open a pseudo-terminal?
+bool has_terminals();
+
 class Program {
  public:
   /// Starts `mixcert arguments...` in `directory`.

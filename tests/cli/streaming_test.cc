@@ -52,6 +52,7 @@ TEST_F(Streaming, ManyRowsAreCountedNotPrinted) {
 }
 
 TEST_F(Streaming, ProgressIsDrawnOnATerminal) {
+  if (!has_terminals()) GTEST_SKIP() << "this machine gives no pseudo-terminals (is /dev/pts mounted?)";
   write_inputs(directory_ / "x.csv", 50, 2);
   const Finished finished =
       Program(directory_ / ".", {"certify", "net.safetensors", "--inputs", "x.csv"}, ErrorStream::Terminal)
