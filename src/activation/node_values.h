@@ -1,0 +1,27 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Values of smooth activations at many nodes, less their value at the mean, (V.6).
+#pragma once
+
+#include "activation/quadrature_rules.h"
+#include "mixcert/activation/activation.h"
+
+namespace mixcert {
+
+/// z = m + s x is split as f(z) = [line] z + g(z). The line is taken off where m > 0 and f follows it (gelu,
+/// silu, softplus, elu): g then stays bounded near m, and large means cost no accuracy.
+struct NodeValues {
+  bool line = false;
+  double center = 0.0;  ///< the computed g(m); in what follows an exact number
+  NodeArray values;     ///< g(m + s x) - center, node by node
+};
+
+/// |computed - exact| value at a node x is at most u (kNodeError + kNodeErrorPerDeviation s |x|).
+inline constexpr double kNodeError = 112.0;
+inline constexpr double kNodeErrorPerDeviation = 64.0;
+
+/// tanh, sigmoid, erf, gelu, silu, softplus or elu.
+void evaluate_nodes(const Activation& activation, double mean, double deviation, const NodeArray& nodes,
+                    NodeValues& result);
+
+}  // namespace mixcert

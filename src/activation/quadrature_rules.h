@@ -1,0 +1,49 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Nodes and weights for expectations under N(0,1): the trapezoidal rule on the line (V.4) for functions
+// analytic in a strip that is not too narrow, Gauss-Legendre panels (V.3) for functions analytic piece by
+// piece or in a narrow strip.
+#pragma once
+
+#include <Eigen/Core>
+
+namespace mixcert {
+
+inline constexpr int kMostNodes = 1024;
+/// Both rules reach from -kCut to kCut.
+inline constexpr double kCut = 9.0;
+
+/// An array that lives on the stack.
+using NodeArray = Eigen::Array<double, Eigen::Dynamic, 1, Eigen::ColMajor, kMostNodes, 1>;
+
+struct WeightedNodes {
+  double step = 0.0;  ///< of the trapezoidal rule
+  NodeArray nodes;
+  NodeArray weights;            ///< w
+  NodeArray first_weights;      ///< w x
+  NodeArray curvature_weights;  ///< w (x^2 - 1) / sqrt 2
+
+  /// From nodes and the weights of the Lebesgue measure: multiplies by the normal density.
+  void apply_density();
+};
+
+/// The coarsest tabulated trapezoidal rule whose step is at most `longest_step`; null when it would need too
+/// many nodes.
+const WeightedNodes* trapezoid_rule(double longest_step);
+
+/// Where an activation is not close to its limits: z in [lower, upper], in panels no wider than
+/// `panel_width`. Outside it is linear up to one unit of roundoff. Ends of the zone are ends of panels.
+struct ActiveZone {
+  double lower, upper, panel_width;
+};
+
+/// 16 Gauss-Legendre nodes in each panel of [-kCut, kCut]. deviation > 0.
+void place_panels(const ActiveZone& zone, double mean, double deviation, WeightedNodes& rule);
+
+// Of the panels: Bernstein ellipse, widest panel (in x), and the constants of their error (V.3).
+inline constexpr double kEllipse = 4.0;
+inline constexpr double kWidestPanel = 1.5;
+inline constexpr double kPanelErrorFactor = 6e-18;
+inline constexpr double kPanelRadius = 11.0;
+
+}  // namespace mixcert

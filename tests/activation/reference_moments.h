@@ -1,0 +1,121 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Moments of an activation of a Gaussian by brute force: Gauss-Legendre panels of 30 nodes in fifty digits,
+// the naive formulas (E a^2 minus (E a)^2 and so on), pieces cut at the kink and fine where the function
+// bends.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <boost/math/quadrature/gauss.hpp>
+#include <cmath>
+#include <vector>
+
+#include "mixcert/activation/activation.h"
+#include "support/high_precision.h"
+
+namespace mixcert::testing {
+
+inline Precise precise_activation(const Activation& f, const Precise& z) {
+  using F = ActivationFunction;
+  switch (f.function()) {
+    case F::Identity:
+      return z;
+    case F::Relu:
+      return z > 0 ? z : Precise(0);
+    case F::LeakyRelu:
+      return z > 0 ? z : Precise(Precise(f.slope()) * z);
+    case F::Tanh:
+      return tanh(z);
+    case F::Sigmoid:
+      return 1 / (1 + exp(-z));
+    case F::Erf:
+      return erf(z);
+    case F::Gelu:
+      return z * precise_tail(-z);
+    case F::Silu:
+      return z / (1 + exp(-z));
+    case F::Softplus:
+      return z > 0 ? Precise(z + log1p(exp(-z))) : Precise(log1p(exp(z)));
+    case F::Elu:
+      return z > 0 ? z : Precise(expm1(z));
+  }
+  return z;
+}
+
+/// mean, c_1, c_2, T^2, E a^2, E[a^2 x], Var a^2.
+using ReferenceMoments = std::array<Precise, 7>;
+
+class BruteForce {
+ public:
+  BruteForce(const Activation& f, double mean, double deviation)
+      : f_(f), m_(mean), s_(deviation), center_(precise_activation(f, m_)) {
+    // The tail beyond 14 deviations is below 1e-43.
+    std::vector<Precise> cuts = {-14};
+    for (const int z : {-reach(), 0, reach()}) {
+      const Precise x = (z - m_) / s_;
+      if (x > cuts.back() && x < 14) cuts.push_back(x);
+    }
+    cuts.emplace_back(14);
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) add_piece(cuts[i], cuts[i + 1]);
+  }
+
+  [[nodiscard]] ReferenceMoments moments() const {
+    const Precise mean = sums_[0];
+    const Precise slope = sums_[1];
+    const Precise residual = sums_[3] - mean * mean - slope * slope;
+    // Back from d = a - f(m) to a.
+    const Precise& c = center_;
+    const Precise q = 2 * c * mean + sums_[3];
+    return {c + mean, slope, sums_[2], residual, c * c + q, 2 * c * slope + sums_[4], sums_[5] - q * q};
+  }
+
+ private:
+  /// Beyond this |z| the function is linear up to 1e-40.
+  [[nodiscard]] int reach() const {
+    switch (f_.function()) {
+      case ActivationFunction::Identity:
+      case ActivationFunction::Relu:
+      case ActivationFunction::LeakyRelu:
+        return 0;
+      case ActivationFunction::Erf:
+      case ActivationFunction::Gelu:
+        return 15;
+      default:
+        return 100;
+    }
+  }
+
+  void add_piece(const Precise& lower, const Precise& upper) {
+    const Precise middle = m_ + s_ * (lower + upper) / 2;
+    const Precise widest = abs(middle) < reach() ? std::min(Precise(2), Precise(1) / s_) : Precise(2);
+    const int panels = static_cast<int>(ceil((upper - lower) / widest));
+    const Precise half = (upper - lower) / (2 * panels);
+    using Rule = boost::math::quadrature::gauss<Precise, 30>;
+    for (int j = 0; j < panels; ++j) {
+      const Precise center = lower + (2 * j + 1) * half;
+      for (std::size_t i = 0; i < Rule::abscissa().size(); ++i) {
+        add_node(center - half * Rule::abscissa()[i], half * Rule::weights()[i]);
+        add_node(center + half * Rule::abscissa()[i], half * Rule::weights()[i]);
+      }
+    }
+  }
+
+  void add_node(const Precise& x, const Precise& weight) {
+    const Precise w = weight * precise_density(x);
+    const Precise d = precise_activation(f_, m_ + s_ * x) - center_;
+    const Precise q = d * (2 * center_ + d);
+    sums_[0] += w * d;
+    sums_[1] += w * d * x;
+    sums_[2] += w * d * (x * x - 1) / sqrt(Precise(2));
+    sums_[3] += w * d * d;
+    sums_[4] += w * d * d * x;
+    sums_[5] += w * q * q;
+  }
+
+  Activation f_;
+  Precise m_, s_, center_;
+  std::array<Precise, 6> sums_{};
+};
+
+}  // namespace mixcert::testing
