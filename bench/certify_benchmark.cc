@@ -22,6 +22,7 @@ void certify_inputs(benchmark::State& state) {
   const Network network = mean_field_network(widths_of(state), ActivationFunction::Relu);
   const Matrix inputs = uniform_inputs(network.inputs(), 20);
   Options options;
+  options.method = Method::Signature;
   options.threads = 1;
   for (auto _ : state) benchmark::DoNotOptimize(certify(network, inputs, options));
   state.SetItemsProcessed(state.iterations() * inputs.cols());

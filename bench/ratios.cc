@@ -28,6 +28,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 Options one_thread() {
   Options options;
+  options.method = Method::Signature;
   options.threads = 1;
   return options;
 }

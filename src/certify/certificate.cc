@@ -8,10 +8,10 @@
 #include <cmath>
 #include <limits>
 
+#include "certify/compression_error.h"
 #include "certify/local_error.h"
 #include "certify/rounding_terms.h"
 #include "mixcert/core/error.h"
-#include "mixcert/transport/gaussian_transport.h"
 
 namespace mixcert {
 namespace {
@@ -37,13 +37,8 @@ class LayerEvaluator {
         activation_(network.activation(number)),
         errors_(local_errors(layer, activation_, form != CertificateForm::Paper)) {}
 
-  struct Term {
-    Upper w2;
-    Upper w1;
-  };
-
   /// Signature and rounding, on the activations.
-  [[nodiscard]] Term local(const MetricChain& chain) const {
+  [[nodiscard]] Distances local(const MetricChain& chain) const {
     const Vector g = weights(chain);
     const Upper rounding = {0.0, rounding_term(chain, g)};
     const Upper root_inflation = inflation_root(chain);
@@ -62,20 +57,8 @@ class LayerEvaluator {
   }
 
   /// Compression, on the pre-activations in G = l^2 diag(g).
-  [[nodiscard]] Term compression(const MetricChain& chain) const {
-    if (layer_.plan.empty()) return {};
-    const Vector g = weights(chain);
-    Upper squared;
-    Upper mean;
-    for (const PlanEntry& entry : layer_.plan) {
-      const Upper cost = gaussian_transport_cost(layer_.before.component(entry.source),
-                                                 layer_.after.component(entry.target), g);
-      const Upper mass = Upper::exact(entry.mass);
-      squared = squared + mass * cost;
-      mean = mean + mass * sqrt(cost);
-    }
-    const Upper scale = lipschitz() * inflation_root(chain);
-    return {sqrt(squared) * scale, mean * scale};
+  [[nodiscard]] Distances compression(const MetricChain& chain) const {
+    return compression_distances(layer_, weights(chain), lipschitz() * inflation_root(chain));
   }
 
   [[nodiscard]] double gain(const MetricChain& chain) const {
@@ -171,21 +154,8 @@ Certificate evaluate_certificate(const Network& network, const Sensitivity& sens
           "certificate: the trace has the wrong number of layers");
   Certificate certificate;
   certificate.form = form;
-  const MetricChain& first = *chains_of(sensitivity, form).front();
-  Vector metric = Vector::Ones(network.layer(0).outputs());
-  if (network.hidden_count() > 0) {
-    const double l = sensitivity.lipschitz[0].upper;
-    metric = l * l * first.inflation[0] * first.activation_weights[0];
-  }
-  // An activation in front of the first layer is evaluated once per input: its rounding counts too.
-  const double input_error = network.activation(0).value_error(trace.input_norm) *
-                             std::sqrt(static_cast<double>(network.inputs() * trace.input_count));
-  const double pushed =
-      push_rounding(network.layer(0), trace.input_norm + input_error, trace.input_count, metric);
-  const double shifted =
-      input_error *
-      std::sqrt(metric.dot(network.layer(0).row_norms().cwiseAbs2() + network.layer(0).row_variances()));
-  certificate.rounding = {0.0, (pushed + shifted) * (1.0 + 1e-9)};
+  certificate.rounding = {0.0, input_rounding(network, sensitivity, *chains_of(sensitivity, form).front(),
+                                              trace.input_norm, trace.input_count)};
   Upper w2 = certificate.rounding;
   Upper w1 = certificate.rounding;
   for (Index k = 1; k <= network.hidden_count(); ++k) {

@@ -99,4 +99,20 @@ double push_rounding(const DenseLayer& layer, double norm, Index input_count, Co
   return (means + std::sqrt(trace_norm)) * kSafety;
 }
 
+double input_rounding(const Network& network, const Sensitivity& sensitivity, const MetricChain& chain,
+                      double input_norm, Index input_count) {
+  const DenseLayer& layer = network.layer(0);
+  Vector metric = Vector::Ones(layer.outputs());
+  if (network.hidden_count() > 0) {
+    const double l = sensitivity.lipschitz[0].upper;
+    metric = l * l * chain.inflation[0] * chain.activation_weights[0];
+  }
+  // An activation in front of the first layer is evaluated once per input: its rounding counts too.
+  const double error = network.activation(0).value_error(input_norm) *
+                       std::sqrt(static_cast<double>(network.inputs() * input_count));
+  const double pushed = push_rounding(layer, input_norm + error, input_count, metric);
+  const double shifted = error * std::sqrt(metric.dot(layer.row_norms().cwiseAbs2() + layer.row_variances()));
+  return (pushed + shifted) * kSafety;
+}
+
 }  // namespace mixcert

@@ -5,8 +5,9 @@
 #pragma once
 
 #include "mixcert/activation/activation.h"
+#include "mixcert/certify/sensitivity.h"
 #include "mixcert/certify/trace.h"
-#include "mixcert/network/dense_layer.h"
+#include "mixcert/network/network.h"
 
 namespace mixcert {
 
@@ -20,5 +21,9 @@ double activation_norm_bound(const LayerTrace& layer, const Activation& activati
 /// Rounding of the pushed means and covariances in the metric diag(metric) on the layer's
 /// outputs (one weight per neuron), for activations of norm at most `norm` (R.4).
 double push_rounding(const DenseLayer& layer, double norm, Index input_count, ConstVectorRef metric);
+
+/// Rounding of the first layer's push, carried to the output by `chain`; inputs of norm at most `input_norm`.
+double input_rounding(const Network& network, const Sensitivity& sensitivity, const MetricChain& chain,
+                      double input_norm, Index input_count);
 
 }  // namespace mixcert

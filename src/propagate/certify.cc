@@ -9,12 +9,10 @@
 #include <string>
 #include <utility>
 
-#include "mixcert/certify/certificate.h"
-#include "mixcert/certify/sensitivity.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
-#include "mixcert/propagate/epsilon_planner.h"
-#include "mixcert/propagate/propagate.h"
+#include "mixcert/propagate/moment_propagate.h"
+#include "propagate/methods.h"
 #include "propagate/ordered_delivery.h"
 
 namespace mixcert {
@@ -35,45 +33,39 @@ void check_inputs(const Network& network, ConstMatrixRef inputs) {
   }
 }
 
-/// Output coordinates neuron * D + input, listed input-major.
-GaussianMixture input_major(const GaussianMixture& mixture, Index outputs, Index input_count) {
-  std::vector<Index> order;
-  for (Index d = 0; d < input_count; ++d) {
-    for (Index neuron = 0; neuron < outputs; ++neuron) order.push_back(neuron * input_count + d);
-  }
-  return mixture.permuted(order);
+/// The smaller certified bound of the methods that apply.
+Result certify_one(const Prepared& prepared, ConstMatrixRef inputs) {
+  if (!prepared.moment) return certify_by_signatures(prepared, inputs);
+  Result best = certify_by_moments(prepared, inputs.col(0));
+  if (!prepared.signature || best.termination == Termination::EpsilonReached) return best;
+  Result other = certify_by_signatures(prepared, inputs);
+  const double seconds = best.seconds + other.seconds;
+  if (other.w2.value < best.w2.value) best = std::move(other);
+  best.seconds = seconds;
+  return best;
 }
 
-std::vector<LayerReport> layer_reports(const Trace& trace, const Certificate* certificate) {
-  std::vector<LayerReport> reports;
-  for (std::size_t k = 0; k < trace.layers.size(); ++k) {
-    LayerReport report;
-    report.layer = static_cast<Index>(k) + 1;
-    report.components = trace.layers[k].after.size();
-    report.points = trace.layers[k].points;
-    report.compression = certificate == nullptr ? kNone : certificate->layers[k].compression.upper;
-    report.local = certificate == nullptr ? kNone : certificate->layers[k].local.upper;
-    report.gain = certificate == nullptr ? kNone : certificate->layers[k].gain;
-    if (certificate != nullptr) report.metric = certificate->layers[k].metric;
-    reports.push_back(std::move(report));
-  }
-  return reports;
+/// Which methods may be used, and what they need.
+Prepared prepare(const Network& network, const Options& options, const Services& services) {
+  Prepared prepared{network, options, services, analyse_sensitivity(network), {}, false, false};
+  const std::string gap = moment_method_gap(network, options.joint);
+  if (options.method == Method::Moment) require(gap.empty(), gap);
+  // The paper's and the scalar constants are the signature method's.
+  const bool metric =
+      options.certificate == CertificateMode::Best || options.certificate == CertificateMode::Metric;
+  prepared.moment =
+      options.method == Method::Moment || (options.method == Method::Auto && metric && gap.empty());
+  prepared.signature = options.method != Method::Moment;
+  if (prepared.moment) prepared.carriers = make_carriers(network, prepared.sensitivity);
+  return prepared;
 }
 
-/// `best` names the simplest mode that gives the same number.
-CertificateMode mode_used(CertificateMode asked, const Certificate& certificate) {
-  if (asked != CertificateMode::Best) return asked;
-  for (const LayerTerms& layer : certificate.layers) {
-    if (layer.metric != "expected") return CertificateMode::Metric;
-  }
-  return CertificateMode::Expected;
-}
+}  // namespace
 
 void attach_certificate(const Certificate& certificate, const Options& options, bool budget_spent,
                         Result& result) {
   result.w2 = certificate.w2;
   result.w1 = certificate.w1;
-  result.certificate = mode_used(options.certificate, certificate);
   const double scale = std::sqrt(result.mixture.second_moment());
   result.relative_w2 = scale > 0.0 ? result.w2.value / scale : kNone;
   if (!options.epsilon) {
@@ -94,39 +86,6 @@ void attach_certificate(const Certificate& certificate, const Options& options, 
   }
 }
 
-/// Certifies the columns of `inputs` as one joint law.
-Result certify_one(const Network& network, ConstMatrixRef inputs, const Sensitivity& sensitivity,
-                   const Options& options, const Services& services) {
-  const auto start = std::chrono::steady_clock::now();
-  EpsilonPlanner epsilon(network, sensitivity, options, services, inputs.cols());
-  const SizePlanner planner = [&](Index layer, const GaussianMixture& mixture) {
-    if (options.epsilon) return epsilon.plan(layer, mixture);
-    return LayerSizes{options.components, options.signature_size};
-  };
-  const Trace trace = propagate(network, inputs, sensitivity, options, planner, services);
-
-  Result result;
-  result.method = options.method;
-  result.certificate = options.certificate;
-  result.mixture = input_major(trace.output, network.outputs(), inputs.cols());
-  if (options.method == Method::Cross) {
-    result.w2 = Bound::none(Norm::W2);
-    result.w1 = Bound::none(Norm::W1);
-    result.relative_w2 = kNone;
-    result.layers = layer_reports(trace, nullptr);
-    result.reason = "method cross carries no bound";
-  } else {
-    const Certificate certificate =
-        evaluate_certificate(network, sensitivity, trace, certificate_form(options.certificate));
-    result.layers = layer_reports(trace, &certificate);
-    attach_certificate(certificate, options, epsilon.budget_spent(), result);
-  }
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return result;
-}
-
-}  // namespace
-
 std::vector<std::string> certificate_assumptions(const Options& options) {
   std::vector<std::string> assumptions = {
       "layers are independent of each other, weights within a layer are jointly Gaussian as stored",
@@ -140,9 +99,9 @@ void certify(const Network& network, ConstMatrixRef inputs, const Options& optio
              const Services& services) {
   options.validate();
   check_inputs(network, inputs);
-  const Sensitivity sensitivity = analyse_sensitivity(network);
+  const Prepared prepared = prepare(network, options, services);
   if (options.joint) {
-    sink(certify_one(network, inputs, sensitivity, options, services));
+    sink(certify_one(prepared, inputs));
     return;
   }
   const int threads = resolve_thread_count(options.threads);
@@ -152,7 +111,7 @@ void certify(const Network& network, ConstMatrixRef inputs, const Options& optio
     try {
       if (services.cancel != nullptr && services.cancel->load()) throw Interrupted("interrupted");
       delivery.wait_for_turn(i);
-      Result result = certify_one(network, inputs.col(i), sensitivity, options, services);
+      Result result = certify_one(prepared, inputs.col(i));
       result.input = i;
       delivery.deliver(std::move(result));
     } catch (...) {

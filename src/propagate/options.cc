@@ -3,6 +3,7 @@
 // The table of options.
 #include "mixcert/propagate/options.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "mixcert/quantize/grid_allocation.h"
@@ -11,7 +12,9 @@ namespace mixcert {
 namespace {
 
 const std::vector<std::pair<Method, std::string>>& method_names() {
-  static const std::vector<std::pair<Method, std::string>> names = {{Method::Signature, "signature"},
+  static const std::vector<std::pair<Method, std::string>> names = {{Method::Auto, "auto"},
+                                                                    {Method::Moment, "moment"},
+                                                                    {Method::Signature, "signature"},
                                                                     {Method::Cross, "cross"}};
   return names;
 }
@@ -42,7 +45,9 @@ std::string_view name_of(Enum value, const std::vector<std::pair<Enum, std::stri
 OptionTable<Options> make_table() {
   return {
       flag_option("joint", &Options::joint, "one mixture over the outputs at all inputs"),
-      choice_option("method", &Options::method, method_names(), "how laws become discrete; cross: no bound"),
+      choice_option(
+          "method", &Options::method, method_names(),
+          "how laws are approximated; auto: the smaller bound of moment and signature; cross: no bound"),
       choice_option("certificate", &Options::certificate, certificate_names(),
                     "constants that carry errors to the output"),
       choice_option("grid", &Options::grid, grid_names(), "optimal or evenly spaced points"),
@@ -50,6 +55,8 @@ OptionTable<Options> make_table() {
                                      "grid points per Gaussian component"),
       integer_option<Options, Index>("components", &Options::components, 0, kMaxGridSize,
                                      "components kept by compression; 0: all"),
+      integer_option<Options, Index>("pieces", &Options::pieces, 1, kMaxGridSize,
+                                     "method moment: Gaussians a hidden layer may be split into"),
       real_option("epsilon", &Options::epsilon, 0.0, "choose both sizes so that the bound is below this"),
       integer_option<Options, Index>("max-components", &Options::max_components, 1, kMaxGridSize,
                                      "most components while epsilon is sought"),
@@ -73,14 +80,41 @@ const OptionTable<Options>& option_table() {
   return table;
 }
 
+namespace {
+
+/// Options that a method has no use for. A changed one is refused: nothing that was asked for is ignored.
+std::vector<std::string_view> unused_options(Method method) {
+  switch (method) {
+    case Method::Moment:
+      return {"joint", "grid", "signature-size"};
+    case Method::Signature:
+      return {"pieces"};
+    case Method::Cross:
+      return {"pieces", "epsilon", "max-components"};
+    case Method::Auto:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
 void Options::validate() const {
   Options copy;
+  const Options defaults;
+  const std::vector<std::string_view> unused = unused_options(method);
   for (const auto& field : option_table()) {
     const std::string text = field.get(*this);
     if (!text.empty()) field.set(copy, text);
+    if (text == field.get(defaults) || std::find(unused.begin(), unused.end(), field.name) == unused.end())
+      continue;
+    throw InvalidArgument("option --" + field.name + ": method " + std::string(to_string(method)) +
+                          " has no use for it");
   }
-  if (method == Method::Cross && epsilon) {
-    throw InvalidArgument("option --epsilon: method cross carries no bound, so none can be asked for");
+  if (method == Method::Moment && certificate != CertificateMode::Best &&
+      certificate != CertificateMode::Metric) {
+    throw InvalidArgument("option --certificate: method moment has best and metric, got '" +
+                          std::string(to_string(certificate)) + "'");
   }
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
 
 namespace mixcert {
 
@@ -31,7 +32,7 @@ std::string short_number(double value) {
 
 std::string short_bound(double value) {
   if (!(value > 0.0) || !std::isfinite(value)) return short_number(value);
-  if (std::stod(short_number(value)) >= value) return short_number(value);
+  if (std::strtod(short_number(value).c_str(), nullptr) >= value) return short_number(value);
   const double last_digit = std::pow(10.0, std::floor(std::log10(value)) - 3.0);
   return short_number(value + last_digit);
 }

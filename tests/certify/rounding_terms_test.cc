@@ -133,6 +133,7 @@ TEST_P(RoundingFamilies, SlackCoversTheError) {
     const auto [mean, covariance] = precise_output(made);
     for (const CertificateMode mode : {CertificateMode::Best, CertificateMode::Paper}) {
       Options options;
+      options.method = Method::Signature;
       options.certificate = mode;
       const Result result = certify(made.network, made.input, options).front();
       ASSERT_EQ(result.mixture.size(), 1);

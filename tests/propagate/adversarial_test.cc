@@ -41,6 +41,7 @@ Result certify_checked(const Network& network, const Matrix& inputs, Options opt
 
 Options options_for(CertificateMode mode, Index points, Index components) {
   Options options;
+  options.method = Method::Signature;
   options.certificate = mode;
   options.signature_size = points;
   options.components = components;

@@ -111,6 +111,7 @@ PropertyCase property_case(std::uint64_t index) {
   const FamilyGroup& group = family_groups()[index % family_groups().size()];
   const Index hidden_layers = 1 + static_cast<Index>((index / 3) % 3);
   Options options;
+  options.method = Method::Signature;
   options.joint = generator() % 3 == 0;
   const Index widest = options.joint ? std::min<Index>(group.widest, 16) : group.widest;
   Network network = property_network(generator, group, hidden_layers, widest);

@@ -57,7 +57,7 @@ class Determinism : public ::testing::TestWithParam<WeightFamily> {
 
   Network network_;
   Matrix inputs_;
-  Options options_;
+  Options options_;  ///< method auto: both methods run
 };
 
 TEST_P(Determinism, NumberOfThreadsDoesNotMatter) {
@@ -99,6 +99,7 @@ TEST(JointDeterminism, RepeatedJointCallsAgree) {
   Generator generator = make_generator(5, Stream::Example);
   const Matrix inputs = random_matrix(generator, 3, 4);
   Options options;
+  options.method = Method::Signature;
   options.joint = true;
   const Result first = certify(network, inputs, options).front();
   options.threads = 3;

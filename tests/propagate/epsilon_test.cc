@@ -43,6 +43,7 @@ Result certify_at(const Network& network, Options options) {
 /// The bound with one point per component: what an untaught run would give.
 double coarse_bound(const Network& network, CertificateMode mode) {
   Options options;
+  options.method = Method::Signature;
   options.certificate = mode;
   options.signature_size = 1;
   return certify_at(network, options).w2.value;
@@ -56,6 +57,7 @@ TEST_P(EpsilonModes, ReachedMeansAtMostEpsilon) {
     const Network network =
         small_network(seed < 3 ? std::vector<Index>{2, 2, 1} : std::vector<Index>{2, 2, 2, 1}, family, seed);
     Options options;
+    options.method = Method::Signature;
     options.certificate = GetParam();
     options.max_components = 20000;
     options.epsilon = (seed < 3 ? 0.15 : 0.5) * coarse_bound(network, GetParam());
@@ -69,6 +71,7 @@ TEST_P(EpsilonModes, ReachedMeansAtMostEpsilon) {
 TEST_P(EpsilonModes, TooSmallABudgetIsReported) {
   const Network network = small_network({2, 4, 4, 1}, WeightFamily::MeanField, 3);
   Options options;
+  options.method = Method::Signature;
   options.certificate = GetParam();
   options.max_components = 5;
   options.epsilon = 1e-3;
@@ -91,6 +94,7 @@ TEST(Epsilon, SmallerWishesTakeMorePoints) {
   double last_bound = coarse * 2;
   for (const double share : {2.0, 0.8, 0.5, 0.3, 0.2, 0.1}) {
     Options options;
+    options.method = Method::Signature;
     options.max_components = 100000;
     options.epsilon = share * coarse;
     const Result result = certify_at(network, options);
@@ -110,6 +114,7 @@ TEST(Epsilon, PlansForRounding) {
                                      ActivationFunction::Tanh);
   for (int i = 0; i < 12; ++i) {
     Options options;
+    options.method = Method::Signature;
     options.max_components = 10000;
     options.epsilon = 0.002 + 1.7e-4 * i;
     const Result result = certify(network, Matrix::Ones(1, 1), options).front();
@@ -121,6 +126,7 @@ TEST(Epsilon, PlansForRounding) {
 TEST(Epsilon, JointRunsReachItToo) {
   const Network network = small_network({2, 2, 1}, WeightFamily::MeanField, 5);
   Options options;
+  options.method = Method::Signature;
   options.joint = true;
   options.max_components = 20000;
   options.epsilon = 0.3;
@@ -134,6 +140,7 @@ TEST(Epsilon, DeterministicHiddenLayersNeedOneComponent) {
   const Network network = network_of({scalar_layer(0.3, 0.0, 0.1, 0.0), scalar_layer(1.0, 0.1, 0.0, 0.2)},
                                      ActivationFunction::Tanh);
   Options options;
+  options.method = Method::Signature;
   options.epsilon = 1e-6;
   const Result result = certify(network, Matrix::Ones(1, 1), options).front();
   EXPECT_EQ(result.termination, Termination::EpsilonReached) << result.reason;

@@ -96,6 +96,7 @@ double true_w2(const Tabulated& table) {
 
 Result certify_scalar(const ScalarNetwork& scalar, Index points) {
   Options options;
+  options.method = Method::Signature;
   options.signature_size = points;
   options.components = 0;
   return certify(scalar.network(), Matrix::Ones(1, 1), options).front();

@@ -32,9 +32,9 @@ TEST(Options, TableHasEveryFieldOnce) {
     EXPECT_FALSE(option.help.empty());
     EXPECT_FALSE(option.constraint.empty());
   }
-  const std::set<std::string> expected = {"joint",   "method",         "certificate",      "grid",
-                                          "epsilon", "signature-size", "components",       "max-components",
-                                          "seed",    "threads",        "max-memory-in-gib"};
+  const std::set<std::string> expected = {"joint",   "method",         "certificate",       "grid",
+                                          "epsilon", "signature-size", "components",        "max-components",
+                                          "seed",    "threads",        "max-memory-in-gib", "pieces"};
   for (const std::string& name : expected) EXPECT_TRUE(names.count(name) == 1) << name;
 }
 
@@ -45,7 +45,8 @@ TEST(Options, DefaultsAreTheDocumentedOnes) {
   EXPECT_EQ(field("max-components").get(options), "1000");
   EXPECT_EQ(field("seed").get(options), "0");
   EXPECT_EQ(field("certificate").get(options), "best");
-  EXPECT_EQ(field("method").get(options), "signature");
+  EXPECT_EQ(field("method").get(options), "auto");
+  EXPECT_EQ(field("pieces").get(options), "1");
   EXPECT_EQ(field("epsilon").get(options), "");
   EXPECT_NO_THROW(options.validate());
 }
@@ -81,7 +82,8 @@ INSTANTIATE_TEST_SUITE_P(
         Text{"threads", "4096", true}, Text{"threads", "4097", false}, Text{"max-memory-in-gib", "0.5", true},
         Text{"max-memory-in-gib", "0", false}, Text{"certificate", "paper", true},
         Text{"certificate", "best", true}, Text{"certificate", "Paper", false}, Text{"method", "cross", true},
-        Text{"method", "moment", false}, Text{"grid", "uniform", true}, Text{"grid", "random", false},
+        Text{"method", "moment", true}, Text{"method", "moments", false}, Text{"pieces", "2000", true},
+        Text{"pieces", "0", false}, Text{"grid", "uniform", true}, Text{"grid", "random", false},
         Text{"joint", "true", true}, Text{"joint", "1", false}));
 
 struct Damage {
@@ -98,9 +100,29 @@ TEST(Options, ValidateNamesTheFieldAndTheValue) {
       {"epsilon", [](Options& o) { o.epsilon = std::numeric_limits<double>::quiet_NaN(); }},
       {"threads", [](Options& o) { o.threads = -2; }},
       {"max-memory-in-gib", [](Options& o) { o.max_memory_in_gib = -1.0; }},
-      {"epsilon", [](Options& o) {
+      {"epsilon",
+       [](Options& o) {
          o.method = Method::Cross;
          o.epsilon = 0.1;
+       }},
+      {"signature-size",
+       [](Options& o) {
+         o.method = Method::Moment;
+         o.signature_size = 11;
+       }},
+      {"joint",
+       [](Options& o) {
+         o.method = Method::Moment;
+         o.joint = true;
+       }},
+      {"certificate",
+       [](Options& o) {
+         o.method = Method::Moment;
+         o.certificate = CertificateMode::Paper;
+       }},
+      {"pieces", [](Options& o) {
+         o.method = Method::Signature;
+         o.pieces = 2;
        }}};
   for (const Damage& damage : cases) {
     Options options;

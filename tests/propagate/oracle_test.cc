@@ -81,6 +81,7 @@ void expect_agreement(const Network& network, const Matrix& inputs, const Option
 
 Options options_for(CertificateMode mode, Index points, bool joint) {
   Options options;
+  options.method = Method::Signature;
   options.certificate = mode;
   options.signature_size = points;
   options.components = 0;

@@ -48,6 +48,7 @@ TEST(WorkedExample, ThroughTheEngine) {
   const Network network = network_of({scalar_layer(0.0, 0.8, 0.0, 0.0), scalar_layer(1.0, 0.0, 0.0, 0.0)},
                                      ActivationFunction::Identity);
   Options options;
+  options.method = Method::Signature;
   options.signature_size = 5;
   for (const CertificateMode mode :
        {CertificateMode::Paper, CertificateMode::Expected, CertificateMode::Metric}) {

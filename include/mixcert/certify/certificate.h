@@ -24,8 +24,8 @@ enum class CertificateForm {
 
 /// What one hidden layer adds at the output.
 struct LayerTerms {
-  Upper compression;  ///< W2
-  Upper local;        ///< W2, signature and rounding
+  Upper compression;  ///< W2; the moment method's splitting included
+  Upper local;        ///< W2, of signature or surrogate, and rounding
   Upper compression_w1;
   Upper local_w1;
   double gain = 0.0;   ///< largest sqrt(G_ii) of the chain of the local term

@@ -13,11 +13,15 @@
 
 namespace mixcert {
 
-/// Hidden layer k. Coordinates are neuron-major: neuron * input_count + input.
-struct LayerTrace {
-  GaussianMixture before;                 ///< q_k; empty when nothing was compressed
-  GaussianMixture after;                  ///< its compression c_k, or q_k itself
-  std::vector<PlanEntry> plan;            ///< coupling of the components of the two, if compressed
+/// A mixture and its compression. Coordinates are neuron-major: neuron * input_count + input.
+struct CompressionTrace {
+  GaussianMixture before;       ///< q_k; empty when nothing was compressed
+  GaussianMixture after;        ///< its compression c_k, or q_k itself
+  std::vector<PlanEntry> plan;  ///< coupling of the components of the two, if compressed
+};
+
+/// Hidden layer k of the signature method.
+struct LayerTrace : CompressionTrace {
   std::vector<GridSignature> signatures;  ///< one per component of `after`
   Index points = 0;                       ///< signature points left after merging
 };

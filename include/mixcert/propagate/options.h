@@ -15,6 +15,8 @@
 namespace mixcert {
 
 enum class Method {
+  Auto,       ///< the smallest certified bound of the methods that apply
+  Moment,     ///< Gaussian surrogates of the activations; certified
   Signature,  ///< the paper's grid signatures; certified
   Cross,      ///< the paper's cross signatures; no certificate
 };
@@ -32,15 +34,18 @@ enum class GridPlacement {
 };
 
 struct Options {
-  Method method = Method::Signature;
+  Method method = Method::Auto;
   CertificateMode certificate = CertificateMode::Best;
   GridPlacement grid = GridPlacement::Adaptive;
   /// Grid points per Gaussian component (N). More points: smaller local error, more work.
   Index signature_size = 10;
   /// Components kept by compression before each signature (M); 0: no compression.
   Index components = 5;
-  /// Wanted bound. When given, sizes are chosen by the convergence theorem (E.1) and
-  /// signature_size and components are starting points.
+  /// Gaussians that the moment method may split a hidden layer's law into; 1: none is split.
+  Index pieces = 1;
+  /// Wanted bound. When given, the moment method splits until it is met, and the signature method
+  /// chooses sizes by the convergence theorem (E.1); signature_size, components and pieces are starting
+  /// points.
   std::optional<double> epsilon;
   /// Most components a mixture may have while epsilon is pursued.
   Index max_components = 1000;
@@ -53,7 +58,8 @@ struct Options {
   /// Refuse work that would need more memory than this.
   double max_memory_in_gib = 8.0;
 
-  /// Throws InvalidArgument naming field, value and violated constraint.
+  /// Throws InvalidArgument naming field, value and violated constraint, or the method that has no use
+  /// for a field that was changed.
   void validate() const;
 };
 

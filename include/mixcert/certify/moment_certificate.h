@@ -1,0 +1,22 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The additive certificate of the moment method (H.4):
+//     W2(p, q) <= sum_k  W_{G_k}(q_k, c_k) + W_{G_k}(c_k, pieces) + W_{G_{k+1}}(Phi_k pieces, q_{k+1})  +
+//     rounding.
+#pragma once
+
+#include "mixcert/certify/carrier.h"
+#include "mixcert/certify/certificate.h"
+#include "mixcert/certify/moment_trace.h"
+
+namespace mixcert {
+
+/// `sensitivity` and `carriers` must be those of the network.
+Certificate evaluate_moment_certificate(const Network& network, const Sensitivity& sensitivity,
+                                        const Carriers& carriers, const MomentTrace& trace);
+
+/// The terms of one hidden layer (1..K) alone, for planners that choose splits.
+LayerTerms evaluate_moment_layer(const Network& network, const Sensitivity& sensitivity,
+                                 const Carriers& carriers, const MomentLayerTrace& layer, Index layer_number);
+
+}  // namespace mixcert

@@ -1,0 +1,123 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Evaluation of the moment method's certificate, docs/theory/moment-method.md (H.4). As in (M.2), every term
+// takes the chain of metrics that makes it smallest.
+#include "mixcert/certify/moment_certificate.h"
+
+#include <cmath>
+#include <limits>
+
+#include "certify/compression_error.h"
+#include "certify/moment_error.h"
+#include "certify/rounding_terms.h"
+#include "certify/split_error.h"
+#include "mixcert/core/error.h"
+
+namespace mixcert {
+namespace {
+
+/// Sums over pieces of one layer for one carrier.
+struct LocalSum {
+  Upper squared;
+  Upper mean;
+  double slack_squared = 0.0;
+  double slack_mean = 0.0;
+
+  void add(Upper weight, Upper error, double slack) {
+    squared = squared + weight * error;
+    mean = mean + weight * sqrt(error);
+    slack_squared += weight.upper * slack * slack;
+    slack_mean += weight.upper * slack;
+  }
+  /// (sum_i w_i (e_i + slack_i)^2)^{1/2} by Minkowski.
+  [[nodiscard]] Distances distances() const {
+    const double safety = 1.0 + 1e-9;
+    return {sqrt(squared) + Upper{0.0, std::sqrt(slack_squared) * safety},
+            mean + Upper{0.0, slack_mean * safety}};
+  }
+};
+
+/// Surrogates of all pieces, by the best carrier.
+void evaluate_local(const Network& network, const std::vector<Carrier>& carriers,
+                    const MomentLayerTrace& layer, Index number, LayerTerms& terms) {
+  std::vector<LocalSum> sums(carriers.size());
+  for (Index i = 0; i < layer.pieces.size(); ++i) {
+    const PieceError error(network.layer(number), layer.pieces.component(i),
+                           layer.surrogates[static_cast<std::size_t>(i)]);
+    const Upper weight = Upper::exact(layer.pieces.weights()(i));
+    for (std::size_t c = 0; c < carriers.size(); ++c) {
+      sums[c].add(weight, error.mean_square(carriers[c]), error.slack(carriers[c]));
+    }
+  }
+  const double infinity = std::numeric_limits<double>::infinity();
+  terms.local = terms.local_w1 = {infinity, infinity};
+  for (std::size_t c = 0; c < carriers.size(); ++c) {
+    const Distances local = sums[c].distances();
+    terms.local_w1 = min(terms.local_w1, local.w1);
+    if (local.w2.upper >= terms.local.upper) continue;
+    terms.local = local.w2;
+    terms.metric = carriers[c].name;
+    terms.gain = std::sqrt(carriers[c].metric.maxCoeff());
+  }
+  terms.local_w1 = min(terms.local_w1, terms.local);
+}
+
+/// Compression and splitting act on the pre-activations: metrics G_k = l^2 inflation diag(g_k).
+void evaluate_reduction(const Sensitivity& sensitivity, const MomentLayerTrace& layer, Index number,
+                        LayerTerms& terms) {
+  if (layer.plan.empty() && layer.splits.empty()) return;
+  const auto k = static_cast<std::size_t>(number - 1);
+  const double infinity = std::numeric_limits<double>::infinity();
+  Upper compression = {infinity, infinity};
+  Upper compression_w1 = compression;
+  Upper splitting = compression;
+  for (const MetricChain& chain : sensitivity.metrics) {
+    const Vector& g = chain.activation_weights[k];
+    const Upper scale = sensitivity.lipschitz[k] * Upper{1.0, next_up(std::sqrt(chain.inflation[k]))};
+    const Distances distances = compression_distances(layer, g, scale);
+    compression = min(compression, distances.w2);
+    compression_w1 = min(compression_w1, distances.w1);
+    splitting = min(splitting, split_distance(layer, g, scale));
+  }
+  terms.compression = compression + splitting;
+  terms.compression_w1 = min(compression_w1, compression) + splitting;
+}
+
+}  // namespace
+
+LayerTerms evaluate_moment_layer(const Network& network, const Sensitivity& sensitivity,
+                                 const Carriers& carriers, const MomentLayerTrace& layer,
+                                 Index layer_number) {
+  require(static_cast<Index>(layer.surrogates.size()) == layer.pieces.size(),
+          "certificate: the trace lacks surrogates");
+  LayerTerms terms;
+  evaluate_local(network, carriers[static_cast<std::size_t>(layer_number - 1)], layer, layer_number, terms);
+  evaluate_reduction(sensitivity, layer, layer_number, terms);
+  return terms;
+}
+
+Certificate evaluate_moment_certificate(const Network& network, const Sensitivity& sensitivity,
+                                        const Carriers& carriers, const MomentTrace& trace) {
+  require(static_cast<Index>(trace.layers.size()) == network.hidden_count(),
+          "certificate: the trace has the wrong number of layers");
+  Certificate certificate;
+  double rounding = std::numeric_limits<double>::infinity();
+  for (const MetricChain& chain : sensitivity.metrics) {
+    rounding = std::min(rounding, input_rounding(network, sensitivity, chain, trace.input_norm, 1));
+  }
+  certificate.rounding = {0.0, rounding};
+  Upper w2 = certificate.rounding;
+  Upper w1 = certificate.rounding;
+  for (Index k = 1; k <= network.hidden_count(); ++k) {
+    certificate.layers.push_back(evaluate_moment_layer(network, sensitivity, carriers,
+                                                       trace.layers[static_cast<std::size_t>(k - 1)], k));
+    const LayerTerms& terms = certificate.layers.back();
+    w2 = w2 + terms.compression + terms.local;
+    w1 = w1 + terms.compression_w1 + terms.local_w1;
+  }
+  certificate.w2 = Bound::of(Norm::W2, w2);
+  certificate.w1 = Bound::of(Norm::W1, min(w1, w2));
+  return certificate;
+}
+
+}  // namespace mixcert

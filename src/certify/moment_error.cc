@@ -1,0 +1,135 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Local errors of surrogates, docs/theory/moment-method.md. Signal: the mean weights' image of a - b, with
+// the signs of the first two Hermite terms (H.1). Noise: the weights' variance depends on the activations;
+// its root is compared with a constant (H.2).
+#include "certify/moment_error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+#include "certify/rounding_terms.h"
+
+namespace mixcert {
+namespace {
+
+// Covers the last few roundings of a bound that is itself a sum of positive terms.
+constexpr double kSafety = 1.0 + 1e-12;
+
+double square(double x) { return x * x; }
+
+/// E (sqrt S - sqrt E S)^2 from Var S, an interval around E S, and S >= least: the smaller of the two bounds
+/// of (H.2).
+double root_deviation(double variance, double mean_low, double mean_high, double least) {
+  if (!(mean_low > 0.0)) return 2.0 * mean_high;
+  const double by_difference = variance / square(std::sqrt(mean_low) + std::sqrt(least));
+  const double w = variance / square(mean_low);
+  const double root = std::sqrt(1.0 + w);
+  const double by_hoelder = 2.0 * mean_high * w / (root * (1.0 + root));
+  // w overflows for tiny means; then 2 E S is what is left of the second bound.
+  return std::min(by_difference, std::isfinite(by_hoelder) ? by_hoelder : 2.0 * mean_high);
+}
+
+}  // namespace
+
+bool has_independent_outputs(const DenseLayer& layer) {
+  const auto& w = layer.weights();
+  const bool independent =
+      std::holds_alternative<DeterministicWeights>(w) || std::holds_alternative<MeanFieldWeights>(w);
+  return independent && !std::holds_alternative<CorrelatedBias>(layer.bias());
+}
+
+PieceError::PieceError(const DenseLayer& next, const Gaussian& piece, const SurrogateLaw& law)
+    : next_(next), piece_(piece), law_(law), independent_(piece.covariance.is_diagonal()) {
+  if (!independent_) compute_correlation();
+  compute_noise(next);
+}
+
+void PieceError::compute_correlation() {
+  const Vector deviations = piece_.covariance.variances().cwiseSqrt();
+  const Vector scale = deviations.unaryExpr([](double s) { return s > 0.0 ? 1.0 / s : 0.0; });
+  correlation_ = piece_.covariance.to_dense();
+  correlation_ = scale.asDiagonal() * correlation_ * scale.asDiagonal();
+  correlation_ = correlation_.cwiseMin(1.0).cwiseMax(-1.0);
+  const Index n = piece_.dimension();
+  correlation_error_ = 4.0 * static_cast<double>(n) * rounding_gamma(piece_.covariance.rank() + 16);
+}
+
+Upper PieceError::signal(const Carrier& carrier) const {
+  const Index n = law_.linear.size();
+  const auto p = law_.linear.array();
+  const auto q = law_.quadratic.array();
+  const auto t = law_.rest.array();
+  if (independent_) {
+    const double sum = (carrier.gram.diagonal().array() * (p.square() + q.square() + t.square())).sum();
+    return Upper::of_sum(sum, 2 * n + carrier.metric.size() + 16);
+  }
+  double sum = 0.0;
+  for (Index j = 0; j < n; ++j) {
+    const auto r = correlation_.col(j).array();
+    const auto b = carrier.gram.col(j).array();
+    sum += (b * r * (p * p(j) + q * q(j) * r) + b.abs() * r.abs().cube() * (t * t(j))).sum();
+  }
+  // Entries of B and r are at most sqrt(B_ii B_jj) and 1: (H.5).
+  const double majorant = square((carrier.gram_roots.array() * (p.abs() + q.abs() + t)).sum());
+  const double relative =
+      3.0 * correlation_error_ + rounding_gamma(carrier.metric.size() + 4) + rounding_gamma(4 * n + 32);
+  return {std::max(sum, 0.0), std::max(0.0, next_up(sum + relative * kSafety * majorant))};
+}
+
+void PieceError::compute_noise(const DenseLayer& next) {
+  const Index outputs = next.outputs();
+  noise_ = Vector::Zero(outputs);
+  noise_slack_ = Vector::Zero(outputs);
+  const auto* law = std::get_if<MeanFieldWeights>(&next.weights());
+  if (law == nullptr) return;
+  const Matrix& v = law->variance;
+  const Index n = v.cols();
+  Matrix columns(n, 4);
+  columns << law_.second, law_.second_error,
+      law_.square_slope.cwiseAbs() + law_.square_slope_error + law_.square_rest, law_.square_slope_error;
+  const Matrix sums = v * columns;
+  Vector variance;
+  double relative = 2.0 * rounding_gamma(3 * n + 32);
+  if (independent_) {
+    const Vector squares = law_.square_slope.cwiseAbs2() + law_.square_rest.cwiseAbs2();
+    variance = v.cwiseAbs2() * squares;
+  } else {
+    const Matrix linear = v * law_.square_slope.asDiagonal();
+    const Matrix rest = v * law_.square_rest.asDiagonal();
+    variance = (linear * correlation_).cwiseProduct(linear).rowwise().sum() +
+               (rest * correlation_.cwiseAbs2()).cwiseProduct(rest).rowwise().sum();
+    relative += 2.0 * correlation_error_;
+  }
+  for (Index l = 0; l < outputs; ++l) {
+    const double least = next.bias_variances()(l);
+    const double mean = least + sums(l, 0);
+    const double mean_error = next_up(sums(l, 1) + relative * mean) * kSafety;
+    const double upper =
+        std::max(0.0, variance(l) + relative * square(sums(l, 2)) + 2.0 * sums(l, 3) * sums(l, 2)) * kSafety;
+    noise_(l) = root_deviation(upper, std::max(least, mean - mean_error), mean + mean_error, least) * kSafety;
+    noise_slack_(l) =
+        mean_error < mean ? kSafety * mean_error / std::sqrt(mean) : kSafety * std::sqrt(mean_error);
+  }
+}
+
+Upper PieceError::mean_square(const Carrier& carrier) const {
+  return signal(carrier) + Upper::of_sum(carrier.metric.dot(noise_), 2 * carrier.metric.size() + 8);
+}
+
+double PieceError::slack(const Carrier& carrier) const {
+  const auto roots = carrier.gram_roots.array();
+  const double moments = (roots * law_.error.array()).sum();
+  const double noise = std::sqrt(carrier.metric.dot(noise_slack_.cwiseAbs2()));
+  // Rounded means and variances of the pushed Gaussian (R.4), and its covariance (H.5).
+  const double norm = std::sqrt((law_.second + law_.second_error).sum()) + law_.error.sum();
+  const double pushed = push_rounding(next_, norm, 1, carrier.metric);
+  const auto gains = law_.gain.array().abs();
+  const double spread = independent_ ? (roots * gains).matrix().norm() : (roots * gains).sum();
+  const double outputs = static_cast<double>(next_.outputs());
+  const double covariance = std::sqrt(3.0 * outputs * rounding_gamma(2 * law_.gain.size() + 64)) * spread;
+  return (moments + noise + pushed + covariance) * (1.0 + 1e-9);
+}
+
+}  // namespace mixcert

@@ -1,0 +1,41 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The local error of the moment method for one Gaussian piece: the true push of the piece through activation
+// and layer against the Gaussian that stands for it, in any metric of the next layer (H.1) to (H.3).
+// For layers whose outputs are independent given their input: independent weights, one input.
+#pragma once
+
+#include "mixcert/certify/carrier.h"
+#include "mixcert/certify/moment_trace.h"
+
+namespace mixcert {
+
+/// Does the moment method cover this layer?
+bool has_independent_outputs(const DenseLayer& layer);
+
+class PieceError {
+ public:
+  /// `piece` and `law` must outlive this.
+  PieceError(const DenseLayer& next, const Gaussian& piece, const SurrogateLaw& law);
+
+  /// Bound of E |y - y^|_G^2 for the coupling of (H.1) and (H.2), as if moments were exact.
+  [[nodiscard]] Upper mean_square(const Carrier& carrier) const;
+  /// What inexact moments and rounded parameters of the pushed Gaussian add in W_G (H.5).
+  [[nodiscard]] double slack(const Carrier& carrier) const;
+
+ private:
+  void compute_correlation();
+  void compute_noise(const DenseLayer& next);
+  [[nodiscard]] Upper signal(const Carrier& carrier) const;
+
+  const DenseLayer& next_;
+  const Gaussian& piece_;
+  const SurrogateLaw& law_;
+  bool independent_ = false;        ///< the piece's coordinates are
+  Matrix correlation_;              ///< r, empty when independent_
+  double correlation_error_ = 0.0;  ///< bound of what its entries are off by
+  Vector noise_;                    ///< bound of E (sqrt S_l - sqrt E S_l)^2
+  Vector noise_slack_;              ///< bound of |sqrt E S_l - sqrt of the variance used|
+};
+
+}  // namespace mixcert

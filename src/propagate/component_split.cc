@@ -1,0 +1,219 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Greedy choice of splits. Predictions treat neurons as independent; the certificate does not.
+#include "propagate/component_split.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <variant>
+
+#include "mixcert/activation/gaussian_moments.h"
+
+namespace mixcert {
+namespace {
+
+// Neurons looked at: those with the largest local errors. Every one costs a pass over the table of rules.
+constexpr std::size_t kMostNeurons = 16;
+
+/// Takes the direction of coordinate j out of `rest` (P.3) and returns it; zero where nothing is left.
+Vector take_direction(Matrix& rest, Index j) {
+  const double variance = rest(j, j);
+  if (!(variance > 0.0)) return Vector::Zero(rest.rows());
+  Vector direction = rest.col(j) / std::sqrt(variance);
+  rest -= direction * direction.transpose();
+  return direction;
+}
+
+Covariance piece_covariance(const Gaussian& component, const std::vector<SplitDirection>& splits) {
+  if (component.covariance.is_diagonal()) {
+    Vector variances = component.covariance.variances();
+    for (const SplitDirection& split : splits) {
+      const double kept = split.rule->width * split.rule->width;
+      variances -= (1.0 - kept) * split.direction.cwiseAbs2();
+    }
+    return Covariance::diagonal(variances.cwiseMax(0.0));
+  }
+  Matrix rest = component.covariance.to_dense();
+  // Raised so that rounding cannot make the stored matrix indefinite (H.6).
+  const double rounding =
+      2.0 * static_cast<double>(rest.rows()) * rounding_gamma(8 * static_cast<Index>(splits.size()) + 16);
+  rest.diagonal() *= 1.0 + rounding;
+  for (const SplitDirection& split : splits) {
+    const double removed = 1.0 - split.rule->width * split.rule->width;
+    rest -= removed * split.direction * split.direction.transpose();
+  }
+  return Covariance::dense(std::move(rest));
+}
+
+}  // namespace
+
+GaussianMixture split_component(const Gaussian& component, const std::vector<SplitDirection>& splits) {
+  const Covariance covariance = piece_covariance(component, splits);
+  std::vector<Vector> means{component.mean};
+  std::vector<double> weights{1.0};
+  for (const SplitDirection& split : splits) {
+    std::vector<Vector> next_means;
+    std::vector<double> next_weights;
+    for (std::size_t i = 0; i < means.size(); ++i) {
+      for (Index c = 0; c < split.rule->size(); ++c) {
+        next_means.push_back(means[i] + split.rule->centers(c) * split.direction);
+        next_weights.push_back(weights[i] * split.rule->weights(c));
+      }
+    }
+    means = std::move(next_means);
+    weights = std::move(next_weights);
+  }
+  std::vector<Gaussian> pieces;
+  for (Vector& mean : means) pieces.push_back({std::move(mean), covariance});
+  const Eigen::Map<const Vector> all(weights.data(), static_cast<Index>(weights.size()));
+  return {all / all.sum(), std::move(pieces)};
+}
+
+/// A neuron's predicted costs without a split and with each rule of the table.
+struct ComponentSplitter::Neuron {
+  Index index = 0;
+  double unsplit = 0.0;
+  std::vector<double> split_cost;
+  std::vector<double> local;
+};
+
+ComponentSplitter::ComponentSplitter(const Prepared& prepared, Index layer)
+    : activation_(prepared.network.activation(layer)) {
+  const auto k = static_cast<std::size_t>(layer - 1);
+  const double l = prepared.sensitivity.lipschitz[k].upper;
+  split_weight_ = l * l * prepared.sensitivity.reference_chain(layer).activation_weights[k];
+  const auto& carriers = prepared.carriers[k];
+  const Carrier& carrier =
+      *std::min_element(carriers.begin(), carriers.end(),
+                        [](const auto& a, const auto& b) { return a.gram.trace() < b.gram.trace(); });
+  signal_weight_ = carrier.gram.diagonal();
+  noise_weight_ = Vector::Zero(signal_weight_.size());
+  const DenseLayer& next = prepared.network.layer(layer);
+  if (const auto* law = std::get_if<MeanFieldWeights>(&next.weights())) {
+    // Var S / (4 E S) with activations of size one: only the scale of E S matters here.
+    const Vector scale = 4.0 * (law->variance.rowwise().sum() + next.bias_variances()).array().max(1e-300);
+    noise_weight_ = law->variance.cwiseAbs2().transpose() * carrier.metric.cwiseQuotient(scale);
+  }
+}
+
+double ComponentSplitter::local_error(double mean, double deviation, Index j) const {
+  const GaussianMoments moments = gaussian_moments(activation_, mean, deviation);
+  const double gap =
+      std::hypot(moments.slope.value, std::sqrt(moments.residual.value)) - std::abs(moments.slope.value);
+  return signal_weight_(j) * (moments.residual.value + gap * gap) +
+         noise_weight_(j) * moments.square_variance.value;
+}
+
+ComponentSplitter::Neuron ComponentSplitter::describe(const Gaussian& component, Index j) const {
+  const double deviation = std::sqrt(component.covariance.variances()(j));
+  Neuron neuron{j, local_error(component.mean(j), deviation, j), {}, {}};
+  Vector unit = Vector::Zero(component.dimension());
+  unit(j) = 1.0 / std::max(deviation, 1e-300);
+  const Vector direction = component.covariance.times(unit);
+  const double reach = split_weight_.dot(direction.cwiseAbs2());
+  for (const SplitRule& rule : split_rules()) {
+    neuron.split_cost.push_back(reach * rule.error * rule.error);
+    double local = 0.0;
+    for (Index c = 0; c < rule.size(); ++c) {
+      local += rule.weights(c) *
+               local_error(component.mean(j) + rule.centers(c) * deviation, rule.width * deviation, j);
+    }
+    neuron.local.push_back(local);
+  }
+  return neuron;
+}
+
+/// Rules chosen so far and the two parts of the predicted bound sqrt(split) + sqrt(local).
+class ComponentSplitter::Choice {
+ public:
+  Choice(std::vector<Neuron> neurons, double local)
+      : neurons_(std::move(neurons)), chosen_(neurons_.size(), kUnsplit), local_(local) {}
+
+  /// Takes the change with the largest predicted fall per factor of pieces; false when none helps.
+  bool improve(Index budget) {
+    double best_rate = 0.0;
+    std::size_t best_neuron = 0;
+    std::size_t best_rule = 0;
+    for (std::size_t i = 0; i < neurons_.size(); ++i) {
+      for (std::size_t r = 0; r < split_rules().size(); ++r) {
+        const double rate = fall_per_factor(i, r, budget);
+        if (rate <= best_rate) continue;
+        best_rate = rate;
+        best_neuron = i;
+        best_rule = r;
+      }
+    }
+    if (!(best_rate > 0.0)) return false;
+    pieces_ = pieces_ / size_of(chosen_[best_neuron]) * size_of(best_rule);
+    split_ += split_cost(best_neuron, best_rule) - split_cost(best_neuron, chosen_[best_neuron]);
+    local_ += local_cost(best_neuron, best_rule) - local_cost(best_neuron, chosen_[best_neuron]);
+    chosen_[best_neuron] = best_rule;
+    return true;
+  }
+
+  /// (neuron, rule) of every split.
+  [[nodiscard]] std::vector<std::pair<Index, const SplitRule*>> splits() const {
+    std::vector<std::pair<Index, const SplitRule*>> result;
+    for (std::size_t i = 0; i < neurons_.size(); ++i) {
+      if (chosen_[i] != kUnsplit) result.emplace_back(neurons_[i].index, &split_rules()[chosen_[i]]);
+    }
+    return result;
+  }
+
+ private:
+  static constexpr std::size_t kUnsplit = static_cast<std::size_t>(-1);
+
+  static Index size_of(std::size_t rule) { return rule == kUnsplit ? 1 : split_rules()[rule].size(); }
+  [[nodiscard]] double split_cost(std::size_t i, std::size_t rule) const {
+    return rule == kUnsplit ? 0.0 : neurons_[i].split_cost[rule];
+  }
+  [[nodiscard]] double local_cost(std::size_t i, std::size_t rule) const {
+    return rule == kUnsplit ? neurons_[i].unsplit : neurons_[i].local[rule];
+  }
+  [[nodiscard]] double fall_per_factor(std::size_t i, std::size_t rule, Index budget) const {
+    const Index had = size_of(chosen_[i]);
+    const Index gets = size_of(rule);
+    if (gets <= had || pieces_ / had * gets > budget) return 0.0;
+    const double split = split_ - split_cost(i, chosen_[i]) + split_cost(i, rule);
+    const double local = local_ - local_cost(i, chosen_[i]) + local_cost(i, rule);
+    const double fall = std::sqrt(split_) + std::sqrt(local_) - std::sqrt(std::max(split, 0.0)) -
+                        std::sqrt(std::max(local, 0.0));
+    return fall / std::log(static_cast<double>(gets) / static_cast<double>(had));
+  }
+
+  std::vector<Neuron> neurons_;
+  std::vector<std::size_t> chosen_;
+  double split_ = 0.0;
+  double local_ = 0.0;
+  Index pieces_ = 1;
+};
+
+std::vector<SplitDirection> ComponentSplitter::choose(const Gaussian& component, Index budget) const {
+  const Vector deviations = component.covariance.variances().cwiseSqrt();
+  std::vector<std::pair<double, Index>> errors;
+  double local = 0.0;
+  for (Index j = 0; j < component.dimension(); ++j) {
+    errors.emplace_back(-local_error(component.mean(j), deviations(j), j), j);
+    local -= errors.back().first;
+  }
+  std::sort(errors.begin(), errors.end());
+  std::vector<Neuron> neurons;
+  for (const auto& [error, j] : errors) {
+    if (neurons.size() < kMostNeurons && error < 0.0) neurons.push_back(describe(component, j));
+  }
+  Choice choice(std::move(neurons), local);
+  while (choice.improve(budget)) {
+  }
+  std::vector<SplitDirection> splits;
+  const bool diagonal = component.covariance.is_diagonal();
+  Matrix rest = diagonal ? Matrix() : component.covariance.to_dense();
+  for (const auto& [j, rule] : choice.splits()) {
+    Vector direction = Vector::Zero(component.dimension());
+    direction(j) = deviations(j);
+    splits.push_back({diagonal ? std::move(direction) : take_direction(rest, j), rule});
+  }
+  return splits;
+}
+
+}  // namespace mixcert

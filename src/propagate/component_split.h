@@ -1,0 +1,34 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Splitting one Gaussian along neurons (P.1), (P.3): which neurons, by which rules, and the pieces.
+#pragma once
+
+#include "mixcert/certify/moment_trace.h"
+#include "propagate/methods.h"
+
+namespace mixcert {
+
+/// The pieces of a component: the product of the rules of all directions.
+GaussianMixture split_component(const Gaussian& component, const std::vector<SplitDirection>& splits);
+
+/// Chooses directions and rules greedily by the predicted fall of the certificate per added piece.
+class ComponentSplitter {
+ public:
+  ComponentSplitter(const Prepared& prepared, Index layer);
+
+  /// At most `budget` pieces.
+  [[nodiscard]] std::vector<SplitDirection> choose(const Gaussian& component, Index budget) const;
+
+ private:
+  struct Neuron;
+  class Choice;
+  [[nodiscard]] Neuron describe(const Gaussian& component, Index j) const;
+  [[nodiscard]] double local_error(double mean, double deviation, Index j) const;
+
+  const Activation& activation_;
+  Vector split_weight_;   ///< G_k of the pre-activations
+  Vector signal_weight_;  ///< what E (a_j - b_j)^2 costs at the output
+  Vector noise_weight_;   ///< what Var(a_j^2) costs at the output, relative to the noise of the layer
+};
+
+}  // namespace mixcert

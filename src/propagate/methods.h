@@ -1,0 +1,33 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// One result by one method; what the methods share.
+#pragma once
+
+#include "mixcert/certify/carrier.h"
+#include "mixcert/certify/certificate.h"
+#include "mixcert/certify/sensitivity.h"
+#include "mixcert/propagate/certify.h"
+
+namespace mixcert {
+
+/// Everything about a network and options that does not depend on inputs.
+struct Prepared {
+  const Network& network;
+  const Options& options;
+  const Services& services;
+  Sensitivity sensitivity;
+  Carriers carriers;       ///< of the moment method; empty where it does not apply
+  bool moment = false;     ///< may the moment method be used?
+  bool signature = false;  ///< may a signature method be used?
+};
+
+/// Certifies the columns of `inputs` as one joint law, by signatures.
+Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs);
+/// Certifies one input by the moment method.
+Result certify_by_moments(const Prepared& prepared, ConstVectorRef input);
+
+/// Writes bound, relative bound and, with epsilon, how the search ended.
+void attach_certificate(const Certificate& certificate, const Options& options, bool budget_spent,
+                        Result& result);
+
+}  // namespace mixcert

@@ -1,0 +1,29 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Which components of a hidden layer are merged and which Gaussians are split, for a budget of pieces: a
+// heuristic. Whatever it answers is certified afterwards from the trace.
+#pragma once
+
+#include "mixcert/certify/moment_trace.h"
+#include "propagate/methods.h"
+
+namespace mixcert {
+
+class SplitPlanner {
+ public:
+  /// At most `budget` pieces in every layer. `prepared` must outlive the planner.
+  SplitPlanner(const Prepared& prepared, Index budget) : prepared_(prepared), budget_(budget) {}
+
+  /// Compression and pieces of hidden layer `layer`; the best of a few component counts by the certificate's
+  /// terms.
+  [[nodiscard]] MomentLayerTrace plan(Index layer, const GaussianMixture& mixture) const;
+
+ private:
+  [[nodiscard]] MomentLayerTrace reduce_and_split(Index layer, const GaussianMixture& mixture,
+                                                  Index components) const;
+
+  const Prepared& prepared_;
+  Index budget_;
+};
+
+}  // namespace mixcert

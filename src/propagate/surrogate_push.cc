@@ -1,0 +1,62 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// N(M mean + b, M diag(gain) r diag(gain) M' + diag(E S)), docs/theory/moment-method.md (H.3).
+#include "propagate/surrogate_push.h"
+
+#include <utility>
+#include <variant>
+
+#include "mixcert/core/rounding.h"
+
+namespace mixcert {
+namespace {
+
+/// E S_l = Var b_l + sum_j V_lj E a_j^2.
+Vector mean_noise(const DenseLayer& layer, const SurrogateLaw& law) {
+  const auto* weights = std::get_if<MeanFieldWeights>(&layer.weights());
+  if (weights == nullptr) return layer.bias_variances();
+  return layer.bias_variances() + weights->variance * law.second;
+}
+
+/// gain_j / s_j; zero where z_j is constant.
+Vector gain_per_unit(const Gaussian& piece, const SurrogateLaw& law) {
+  const Vector deviations = piece.covariance.variances().cwiseSqrt();
+  return law.gain.binaryExpr(deviations, [](double gain, double s) { return s > 0.0 ? gain / s : 0.0; });
+}
+
+/// signal + diag(noise), its diagonal raised so that the stored matrix is positive semidefinite in spite of
+/// rounding: entries are off by at most gamma P_i P_j, P_i^2 = majorant_i (H.5).
+Covariance dense_sum(Matrix signal, const Vector& noise, const Vector& majorant, Index terms) {
+  const double relative = 2.0 * static_cast<double>(signal.rows()) * rounding_gamma(2 * terms + 16);
+  signal.diagonal() += noise + relative * majorant;
+  return Covariance::dense(std::move(signal));
+}
+
+Covariance pushed_covariance(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law) {
+  const Vector noise = mean_noise(layer, law);
+  const Matrix& m = layer.weight_mean();
+  const Index n = layer.inputs();
+  if (piece.covariance.is_diagonal()) {
+    const Matrix factor = m * law.gain.asDiagonal();
+    if (n < layer.outputs()) return Covariance::diagonal(noise).plus_low_rank(factor);
+    Matrix signal = Matrix::Zero(layer.outputs(), layer.outputs());
+    signal.selfadjointView<Eigen::Lower>().rankUpdate(factor);
+    signal.triangularView<Eigen::StrictlyUpper>() = signal.transpose();
+    const Vector majorant = signal.diagonal();
+    return dense_sum(std::move(signal), noise, majorant, n);
+  }
+  const Matrix image = m * gain_per_unit(piece, law).asDiagonal();
+  const Matrix right = piece.covariance.times(image.transpose());
+  Matrix signal = image * right;
+  signal = 0.5 * (signal + signal.transpose()).eval();
+  const Vector majorant = (m.cwiseAbs() * law.gain.cwiseAbs()).cwiseAbs2();
+  return dense_sum(std::move(signal), noise, majorant, 2 * n + piece.covariance.rank());
+}
+
+}  // namespace
+
+Gaussian push_surrogate(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law) {
+  return {layer.weight_mean() * law.mean + layer.bias_mean(), pushed_covariance(layer, piece, law)};
+}
+
+}  // namespace mixcert
