@@ -127,6 +127,21 @@ Matrix Activation::apply(ConstMatrixRef x) const {
   }
 }
 
+SlopeRange Activation::slope_range() const {
+  switch (function_) {
+    case F::Identity:
+      return {1.0, 1.0};
+    case F::LeakyRelu:
+      return {std::min(slope_, 1.0), std::max(slope_, 1.0)};
+    case F::Gelu:
+    case F::Silu:
+      // f'(x) + f'(-x) = 1.
+      return {next_down(1.0 - lipschitz().upper), lipschitz().upper};
+    default:
+      return {0.0, lipschitz().upper};
+  }
+}
+
 double Activation::derivative(double x) const {
   const double clipped = std::clamp(x, -kFarOut, kFarOut);
   const double s = logistic(clipped);

@@ -16,7 +16,7 @@
 namespace mixcert {
 namespace {
 
-/// Sums over pieces of one layer for one carrier.
+/// Sums over pieces of one layer for one norm.
 struct LocalSum {
   Upper squared;
   Upper mean;
@@ -37,27 +37,42 @@ struct LocalSum {
   }
 };
 
+/// Sum of the norms of a carrier.
+Distances carried(const Carrier& carrier, const std::vector<LocalSum>& sums) {
+  Distances total;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const Upper factor = Upper::exact(carrier.norms[i].factor);
+    const Distances distances = sums[i].distances();
+    total = {total.w2 + factor * distances.w2, total.w1 + factor * distances.w1};
+  }
+  return total;
+}
+
 /// Surrogates of all pieces, by the best carrier.
-void evaluate_local(const Network& network, const std::vector<Carrier>& carriers,
-                    const MomentLayerTrace& layer, Index number, LayerTerms& terms) {
-  std::vector<LocalSum> sums(carriers.size());
+void evaluate_local(const Network& network, const std::vector<Carrier>& carriers, const MomentLayerTrace& layer,
+                    Index number, LayerTerms& terms) {
+  std::vector<std::vector<LocalSum>> sums;
+  for (const Carrier& carrier : carriers) sums.emplace_back(carrier.norms.size());
   for (Index i = 0; i < layer.pieces.size(); ++i) {
     const PieceError error(network.layer(number), layer.pieces.component(i),
                            layer.surrogates[static_cast<std::size_t>(i)]);
     const Upper weight = Upper::exact(layer.pieces.weights()(i));
     for (std::size_t c = 0; c < carriers.size(); ++c) {
-      sums[c].add(weight, error.mean_square(carriers[c]), error.slack(carriers[c]));
+      for (std::size_t n = 0; n < sums[c].size(); ++n) {
+        const CarriedNorm& norm = carriers[c].norms[n];
+        sums[c][n].add(weight, error.mean_square(norm), error.slack(norm));
+      }
     }
   }
   const double infinity = std::numeric_limits<double>::infinity();
   terms.local = terms.local_w1 = {infinity, infinity};
   for (std::size_t c = 0; c < carriers.size(); ++c) {
-    const Distances local = sums[c].distances();
+    const Distances local = carried(carriers[c], sums[c]);
     terms.local_w1 = min(terms.local_w1, local.w1);
     if (local.w2.upper >= terms.local.upper) continue;
     terms.local = local.w2;
     terms.metric = carriers[c].name;
-    terms.gain = std::sqrt(carriers[c].metric.maxCoeff());
+    terms.gain = carriers[c].gain();
   }
   terms.local_w1 = min(terms.local_w1, terms.local);
 }

@@ -56,25 +56,26 @@ void PieceError::compute_correlation() {
   correlation_error_ = 4.0 * static_cast<double>(n) * rounding_gamma(piece_.covariance.rank() + 16);
 }
 
-Upper PieceError::signal(const Carrier& carrier) const {
+Upper PieceError::signal(const CarriedNorm& norm) const {
   const Index n = law_.linear.size();
   const auto p = law_.linear.array();
   const auto q = law_.quadratic.array();
   const auto t = law_.rest.array();
   if (independent_) {
-    const double sum = (carrier.gram.diagonal().array() * (p.square() + q.square() + t.square())).sum();
-    return Upper::of_sum(sum, 2 * n + carrier.metric.size() + 16);
+    const double sum = (norm.gram.diagonal().array() * (p.square() + q.square() + t.square())).sum();
+    const double squares = (norm.gram_roots.array().square() * (p.square() + q.square() + t.square())).sum();
+    return {sum, next_up(sum + rounding_gamma(2 * n + 4 * norm.metric.size() + 32) * kSafety * squares)};
   }
   double sum = 0.0;
   for (Index j = 0; j < n; ++j) {
     const auto r = correlation_.col(j).array();
-    const auto b = carrier.gram.col(j).array();
+    const auto b = norm.gram.col(j).array();
     sum += (b * r * (p * p(j) + q * q(j) * r) + b.abs() * r.abs().cube() * (t * t(j))).sum();
   }
-  // Entries of B and r are at most sqrt(B_ii B_jj) and 1: (H.5).
-  const double majorant = square((carrier.gram_roots.array() * (p.abs() + q.abs() + t)).sum());
+  // Entries of r are at most 1, those of B and its majorant at most the product of the roots: (H.5).
+  const double majorant = square((norm.gram_roots.array() * (p.abs() + q.abs() + t)).sum());
   const double relative =
-      3.0 * correlation_error_ + rounding_gamma(carrier.metric.size() + 4) + rounding_gamma(4 * n + 32);
+      3.0 * correlation_error_ + rounding_gamma(4 * norm.metric.size() + 16) + rounding_gamma(4 * n + 32);
   return {std::max(sum, 0.0), std::max(0.0, next_up(sum + relative * kSafety * majorant))};
 }
 
@@ -114,22 +115,24 @@ void PieceError::compute_noise(const DenseLayer& next) {
   }
 }
 
-Upper PieceError::mean_square(const Carrier& carrier) const {
-  return signal(carrier) + Upper::of_sum(carrier.metric.dot(noise_), 2 * carrier.metric.size() + 8);
+Upper PieceError::mean_square(const CarriedNorm& norm) const {
+  return signal(norm) + Upper::of_sum(norm.metric.dot(noise_), 2 * norm.metric.size() + 8);
 }
 
-double PieceError::slack(const Carrier& carrier) const {
-  const auto roots = carrier.gram_roots.array();
+double PieceError::slack(const CarriedNorm& norm) const {
+  const auto roots = norm.gram_roots.array();
   const double moments = (roots * law_.error.array()).sum();
-  const double noise = std::sqrt(carrier.metric.dot(noise_slack_.cwiseAbs2()));
-  // Rounded means and variances of the pushed Gaussian (R.4), and its covariance (H.5).
-  const double norm = std::sqrt((law_.second + law_.second_error).sum()) + law_.error.sum();
-  const double pushed = push_rounding(next_, norm, 1, carrier.metric);
+  const double noise = std::sqrt(norm.metric.dot(noise_slack_.cwiseAbs2()));
+  // Rounded means and variances of the pushed Gaussian (R.4), and its covariance: (H.5).
+  const double size = std::sqrt((law_.second + law_.second_error).sum()) + law_.error.sum();
+  const double pushed = push_rounding(next_, size, 1, norm.metric);
   const auto gains = law_.gain.array().abs();
   const double spread = independent_ ? (roots * gains).matrix().norm() : (roots * gains).sum();
   const double outputs = static_cast<double>(next_.outputs());
   const double covariance = std::sqrt(3.0 * outputs * rounding_gamma(2 * law_.gain.size() + 64)) * spread;
-  return (moments + noise + pushed + covariance) * (1.0 + 1e-9);
+  // A dense Q is at most `outputs` times its diagonal.
+  const double dense = norm.diagonal ? 1.0 : std::sqrt(outputs);
+  return (moments + noise + dense * (pushed + covariance)) * (1.0 + 1e-9);
 }
 
 }  // namespace mixcert

@@ -18,15 +18,15 @@ class PieceError {
   /// `piece` and `law` must outlive this.
   PieceError(const DenseLayer& next, const Gaussian& piece, const SurrogateLaw& law);
 
-  /// Bound of E |y - y^|_G^2 for the coupling of (H.1) and (H.2), as if moments were exact.
-  [[nodiscard]] Upper mean_square(const Carrier& carrier) const;
-  /// What inexact moments and rounded parameters of the pushed Gaussian add in W_G (H.5).
-  [[nodiscard]] double slack(const Carrier& carrier) const;
+  /// Bound of E |y - y^|_Q^2 for the coupling of (H.1) and (H.2), as if moments were exact.
+  [[nodiscard]] Upper mean_square(const CarriedNorm& norm) const;
+  /// What inexact moments and rounded parameters of the pushed Gaussian add in W_Q (H.5).
+  [[nodiscard]] double slack(const CarriedNorm& norm) const;
 
  private:
   void compute_correlation();
   void compute_noise(const DenseLayer& next);
-  [[nodiscard]] Upper signal(const Carrier& carrier) const;
+  [[nodiscard]] Upper signal(const CarriedNorm& norm) const;
 
   const DenseLayer& next_;
   const Gaussian& piece_;

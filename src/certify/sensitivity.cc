@@ -5,43 +5,19 @@
 #include "mixcert/certify/sensitivity.h"
 
 #include <cmath>
-#include <functional>
 #include <variant>
 
-#include "mixcert/mixture/eigenpairs.h"
+#include "certify/metric_forms.h"
 
 namespace mixcert {
 namespace {
 
-double largest_eigenvalue(const Matrix& a) { return leading_eigenpairs(Covariance::dense(a), 1).values(0); }
-
-/// diag(A)^{1/2}, with ones in place of zeros (their rows of A are zero).
-Vector diagonal_roots(const Matrix& a) {
-  return a.diagonal().unaryExpr([](double x) { return x > 0.0 ? std::sqrt(x) : 1.0; });
-}
-
-Vector spectral(const Matrix& a) { return Vector::Constant(a.rows(), largest_eigenvalue(a)); }
-
-/// lambda_max(D A D) D^{-2}, D = diag(A)^{-1/2}.
-Vector scaled_spectral(const Matrix& a) {
-  const Vector roots = diagonal_roots(a);
-  const Vector inverse = roots.cwiseInverse();
-  const double top = largest_eigenvalue(inverse.asDiagonal() * a * inverse.asDiagonal());
-  return top * a.diagonal().cwiseMax(0.0);
-}
-
-/// Diagonal dominance of diag(g) - A.
-Vector gershgorin(const Matrix& a) { return a.cwiseAbs().rowwise().sum(); }
-
-/// The same after scaling by diag(A)^{1/2}.
-Vector scaled_gershgorin(const Matrix& a) {
-  const Vector roots = diagonal_roots(a);
-  return (a.cwiseAbs() * roots).cwiseQuotient(roots);
-}
-
 // What underflow can hide in a computed A is far below this; adding it to every g keeps the chain
 // feasible however small the weights are (M.4).
 constexpr double kUnderflowFloor = 1e-290;
+
+// The later ones need to know the errors that the metric will multiply.
+constexpr std::size_t kFormsWithoutErrors = 4;
 
 /// Roundings in one entry of A, whatever the family (M.4).
 Index operations_per_entry(const DenseLayer& layer) {
@@ -50,23 +26,21 @@ Index operations_per_entry(const DenseLayer& layer) {
   return 4 * (layer.outputs() + layer.inputs()) + factors * (layer.outputs() + 1) + 32;
 }
 
-using Form = std::function<Vector(const Matrix&)>;
-
 /// One backward pass with one form at every layer.
 class ChainBuilder {
  public:
   ChainBuilder(const Network& network, const std::vector<Upper>& lipschitz)
       : network_(network), lipschitz_(lipschitz) {}
 
-  [[nodiscard]] MetricChain build(const std::string& name, const Form& form) const {
+  [[nodiscard]] MetricChain build(const MetricForm& form) const {
     const auto hidden = static_cast<std::size_t>(network_.hidden_count());
-    MetricChain chain{name, std::vector<Vector>(hidden), std::vector<double>(hidden, 1.0)};
+    MetricChain chain{form.name, std::vector<Vector>(hidden), std::vector<double>(hidden, 1.0)};
     Vector metric = Vector::Ones(network_.outputs());
     double inflation = 1.0;
     for (std::size_t k = hidden; k-- > 0;) {
       const DenseLayer& layer = network_.layer(static_cast<Index>(k) + 1);
       const Matrix a = layer.second_moment_gram(metric);
-      const Vector g = form(a).array() + kUnderflowFloor;
+      const Vector g = form.form(a, a.diagonal()).array() + kUnderflowFloor;
       inflation = next_up(inflation * feasibility_factor(g, a, operations_per_entry(layer)));
       chain.activation_weights[k] = g;
       chain.inflation[k] = inflation;
@@ -93,7 +67,7 @@ MetricChain paper_chain(const Network& network, const std::vector<Upper>& lipsch
     const DenseLayer& layer = network.layer(static_cast<Index>(k) + 1);
     const Matrix& mean = layer.weight_mean();
     const Matrix gram = mean.transpose() * mean;
-    const double top = largest_eigenvalue(gram);
+    const double top = spectral_form(gram)(0);
     const double factor =
         feasibility_factor(Vector::Constant(gram.rows(), std::max(top, 1e-300)), gram, mean.rows());
     const Upper norm = sqrt(Upper{top, next_up(std::max(top, 1e-300) * factor)});
@@ -136,10 +110,10 @@ Sensitivity analyse_sensitivity(const Network& network) {
   }
   const ChainBuilder builder(network, result.lipschitz);
   result.paper = paper_chain(network, result.lipschitz);
-  result.expected = builder.build("expected", spectral);
-  result.metrics = {result.expected, builder.build("scaled-spectral", scaled_spectral),
-                    builder.build("gershgorin", gershgorin),
-                    builder.build("scaled-gershgorin", scaled_gershgorin)};
+  for (std::size_t f = 0; f < kFormsWithoutErrors; ++f) {
+    result.metrics.push_back(builder.build(closed_forms()[f]));
+  }
+  result.expected = result.metrics.front();
   for (Index k = 0; k < network.hidden_count(); ++k) {
     result.reference.push_back(choose_reference(network, result.metrics, static_cast<std::size_t>(k)));
   }

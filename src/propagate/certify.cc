@@ -56,7 +56,7 @@ Prepared prepare(const Network& network, const Options& options, const Services&
   prepared.moment =
       options.method == Method::Moment || (options.method == Method::Auto && metric && gap.empty());
   prepared.signature = options.method != Method::Moment;
-  if (prepared.moment) prepared.carriers = make_carriers(network, prepared.sensitivity);
+  if (prepared.moment) prepared.carriers = make_carriers(network, options.sensitivity);
   return prepared;
 }
 

@@ -84,16 +84,20 @@ ComponentSplitter::ComponentSplitter(const Prepared& prepared, Index layer)
   const double l = prepared.sensitivity.lipschitz[k].upper;
   split_weight_ = l * l * prepared.sensitivity.reference_chain(layer).activation_weights[k];
   const auto& carriers = prepared.carriers[k];
-  const Carrier& carrier =
-      *std::min_element(carriers.begin(), carriers.end(),
-                        [](const auto& a, const auto& b) { return a.gram.trace() < b.gram.trace(); });
-  signal_weight_ = carrier.gram.diagonal();
+  const Carrier& carrier = *std::min_element(
+      carriers.begin(), carriers.end(), [](const auto& a, const auto& b) { return a.gain() < b.gain(); });
+  // The largest norm stands for the sum.
+  const CarriedNorm& norm = *std::max_element(
+      carrier.norms.begin(), carrier.norms.end(),
+      [](const auto& a, const auto& b) { return a.factor * a.gram_roots.norm() < b.factor * b.gram_roots.norm(); });
+  const double scale = norm.factor * norm.factor;
+  signal_weight_ = scale * norm.gram.diagonal();
   noise_weight_ = Vector::Zero(signal_weight_.size());
   const DenseLayer& next = prepared.network.layer(layer);
   if (const auto* law = std::get_if<MeanFieldWeights>(&next.weights())) {
     // Var S / (4 E S) with activations of size one: only the scale of E S matters here.
-    const Vector scale = 4.0 * (law->variance.rowwise().sum() + next.bias_variances()).array().max(1e-300);
-    noise_weight_ = law->variance.cwiseAbs2().transpose() * carrier.metric.cwiseQuotient(scale);
+    const Vector noise = 4.0 * (law->variance.rowwise().sum() + next.bias_variances()).array().max(1e-300);
+    noise_weight_ = scale * law->variance.cwiseAbs2().transpose() * norm.metric.cwiseQuotient(noise);
   }
 }
 

@@ -34,6 +34,12 @@ const std::vector<std::pair<GridPlacement, std::string>>& grid_names() {
   return names;
 }
 
+const std::vector<std::pair<SensitivityMode, std::string>>& sensitivity_names() {
+  static const std::vector<std::pair<SensitivityMode, std::string>> names = {{SensitivityMode::Closed, "closed"},
+                                                                             {SensitivityMode::Sdp, "sdp"}};
+  return names;
+}
+
 template <class Enum>
 std::string_view name_of(Enum value, const std::vector<std::pair<Enum, std::string>>& names) {
   for (const auto& [candidate, name] : names) {
@@ -50,6 +56,8 @@ OptionTable<Options> make_table() {
           "how laws are approximated; auto: the smaller bound of moment and signature; cross: no bound"),
       choice_option("certificate", &Options::certificate, certificate_names(),
                     "constants that carry errors to the output"),
+      choice_option("sensitivity", &Options::sensitivity, sensitivity_names(),
+                    "method moment: metrics by closed forms, or also by a semidefinite program"),
       choice_option("grid", &Options::grid, grid_names(), "optimal or evenly spaced points"),
       integer_option<Options, Index>("signature-size", &Options::signature_size, 1, kMaxGridSize,
                                      "grid points per Gaussian component"),
@@ -88,9 +96,9 @@ std::vector<std::string_view> unused_options(Method method) {
     case Method::Moment:
       return {"joint", "grid", "signature-size"};
     case Method::Signature:
-      return {"pieces"};
+      return {"pieces", "sensitivity"};
     case Method::Cross:
-      return {"pieces", "epsilon", "max-components"};
+      return {"pieces", "sensitivity", "epsilon", "max-components"};
     case Method::Auto:
       break;
   }

@@ -32,6 +32,12 @@ std::string_view to_string(ActivationFunction function);
 /// Throws InvalidArgument naming the known functions.
 ActivationFunction parse_activation_function(std::string_view name);
 
+/// An interval.
+struct SlopeRange {
+  double low = 0.0;
+  double high = 0.0;
+};
+
 class Activation {
  public:
   /// `slope` is the slope of leaky_relu on negative arguments; ignored by the others.
@@ -47,6 +53,8 @@ class Activation {
   [[nodiscard]] double derivative(double x) const;
   /// The smallest l with |f(x) - f(y)| <= l |x - y|.
   [[nodiscard]] Upper lipschitz() const;
+  /// Contains every difference quotient (A.1).
+  [[nodiscard]] SlopeRange slope_range() const;
   /// sup |f'| over [lower, upper] (ends may be infinite): f' is monotone between the zeros of
   /// f'', so ends and zeros suffice (A.2).
   [[nodiscard]] Upper max_slope(double lower, double upper) const;

@@ -1,7 +1,9 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// How an error of a layer's activations reaches the output: the metric of the next pre-activations and
-// its pullback through the mean weights. Independent of inputs, so built once per network.
+// How an error of a layer's pre-activations reaches the output (M.8): an activation whose slopes lie in [c - rho, c + rho]
+// is c times the identity plus a rho-Lipschitz rest, so a difference d of pre-activations becomes at the next layer
+// at most  c |d|_A + rho |d|_diag(g),  A = E[W' Q W], diag(g) >= A. The first norm keeps the signs that a single
+// diagonal metric has to give up. Independent of inputs, so built once per network.
 #pragma once
 
 #include <string>
@@ -12,17 +14,33 @@
 
 namespace mixcert {
 
-struct Carrier {
-  std::string name;   ///< of the chain; "output" at the last layer
-  Vector metric;      ///< G_{k+1}, proven feasible: inflation included; ones at the output
-  Matrix gram;        ///< M_k' G_{k+1} M_k
-  Vector gram_roots;  ///< square roots of its diagonal, rounded up
+enum class SensitivityMode {
+  Closed,  ///< the best of closed forms
+  Sdp,     ///< also the semidefinite program
 };
 
-/// Element [k-1]: the carriers of hidden layer k, one for every chain that may be used.
+/// factor |d|_Q for differences d of the pre-activations z_{k+1}, pulled back to the activations of layer k.
+struct CarriedNorm {
+  double factor = 1.0;
+  bool diagonal = true;  ///< is Q?
+  Vector metric;         ///< diagonal of Q
+  Matrix gram;           ///< M' Q M
+  Vector gram_roots;     ///< no less than sqrt((M'QM)_jj), and fit for bounding rounding: sum_l |M_lj| sqrt(Q_ll) where Q is dense
+};
+
+/// The output error is at most the sum of the norms.
+struct Carrier {
+  std::string name;  ///< of the form of g; "output" at the last layer
+  std::vector<CarriedNorm> norms;
+
+  /// sum_i factor_i sqrt(max Q_ll): what an error of one coordinate may grow by.
+  [[nodiscard]] double gain() const;
+};
+
+/// Element [k-1]: the carriers of hidden layer k, one for every form that may be used.
 using Carriers = std::vector<std::vector<Carrier>>;
 
-/// One carrier per chain of `sensitivity.metrics`; at the last hidden layer one, the identity.
-Carriers make_carriers(const Network& network, const Sensitivity& sensitivity);
+/// All layers after the first must have independent outputs.
+Carriers make_carriers(const Network& network, SensitivityMode mode);
 
 }  // namespace mixcert

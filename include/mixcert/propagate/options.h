@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mixcert/certify/carrier.h"
 #include "mixcert/core/option_table.h"
 #include "mixcert/core/types.h"
 
@@ -37,6 +38,8 @@ struct Options {
   Method method = Method::Auto;
   CertificateMode certificate = CertificateMode::Best;
   GridPlacement grid = GridPlacement::Adaptive;
+  /// How the moment method bounds the growth of errors through later layers.
+  SensitivityMode sensitivity = SensitivityMode::Closed;
   /// Grid points per Gaussian component (N). More points: smaller local error, more work.
   Index signature_size = 10;
   /// Components kept by compression before each signature (M); 0: no compression.
