@@ -18,7 +18,7 @@ namespace mixcert::tools {
 namespace {
 
 constexpr double kLastNode = 8.5;
-constexpr double kWidestSpacing = 0.02;  // of nodes; an eighth of the width where that is less
+constexpr double kWidestSpacing = 0.02;  // of nodes; a sixteenth of the width where that is less
 constexpr int kMaxSteps = 300;
 constexpr double kMaxDamping = 1e10;
 constexpr double kEnoughProgress = 1e-7;  // relative decrease of the squared error per step
@@ -79,7 +79,7 @@ struct LeastSquares {
 
 LeastSquares evaluate(const HalfRule& rule) {
   const Index n = rule.pairs();
-  const double spacing = std::min(kWidestSpacing, rule.width / 8.0);
+  const double spacing = std::min(kWidestSpacing, rule.width / 16.0);
   const auto nodes = static_cast<Index>(kLastNode / spacing);
   LeastSquares result{Vector(nodes), Matrix(nodes, 2 * n)};
   double y = 0.0;

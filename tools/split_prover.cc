@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/normal.h"
@@ -21,9 +22,11 @@ namespace {
 constexpr double kEvaluationError = 4e-12;
 // Beyond what underflow can hide in a sum of tails or densities.
 constexpr double kUnderflow = 1e-290;
-// Cells end where the mixture's tail falls below this; the rest is (P.2d).
+// Cells end where the mixture's tail falls below this; the rest is (P.2e).
 constexpr double kLastTail = 1e-24;
-// Relative rounding of the final sum of at most 1e6 nonnegative terms.
+// Above every quantile met, and low enough for its tail to be a normal number.
+constexpr double kLargestQuantile = 20.0;
+// Relative rounding of the final sum of at most 4.1e6 nonnegative terms (P.2f).
 constexpr double kSumError = 1e-9;
 
 struct Range {
@@ -85,13 +88,13 @@ class Prover {
     return node;
   }
 
-  /// (P.2b): the solution x of P(Z > x) = tail, by Newton's method on the logarithms from a nearby
+  /// (P.2c): the solution x of P(Z > x) = tail, by Newton's method on the logarithms from a nearby
   /// start, then bracketed by comparison of tails with their errors.
   [[nodiscard]] static Range bracket_quantile(double tail, double start) {
     double x = start;
     for (int step = 0; step < 4; ++step) {
       const double here = normal_tail(x);
-      x = std::max(0.0, x + std::log(here / tail) * here / normal_density(x));
+      x = std::clamp(x + std::log(here / tail) * here / normal_density(x), 0.0, kLargestQuantile);
     }
     const Range wanted = widen(tail);
     for (double radius = 2e-11;; radius *= 2.0) {
@@ -116,7 +119,7 @@ class Prover {
     return {widen(least).low, widen(largest).high};
   }
 
-  /// (P.2c): bound of int (S - y)^2 f over one cell.
+  /// (P.2d): bound of int (S - y)^2 f over one cell.
   [[nodiscard]] double cell_bound(const Node& left, const Node& right) const {
     const Range density = density_range(left, right);
     const double slope_low = density.low / widen(normal_density(left.quantile.low)).high;
@@ -127,7 +130,8 @@ class Prover {
     return cell * density.high * distance * distance;
   }
 
-  /// (P.2d): (S - y)^2 <= S^2 + y^2 for the rest, both integrals in closed form.
+  /// (P.2e): (S - y)^2 <= S^2 + y^2 for the rest, both integrals in closed form; twice their sum
+  /// covers the errors of (P.2b).
   [[nodiscard]] double tail_bound(const Node& last) const {
     const double x = last.quantile.low;
     double sum = x * normal_density(x) + normal_tail(x);
@@ -136,7 +140,7 @@ class Prover {
       const double h = rule_.width;
       const double t = (last.y - c) / h;
       const double square = (c * c + h * h) * normal_tail(t) + h * (c + last.y) * normal_density(t);
-      sum += rule_.weights(i) * std::max(0.0, square);
+      sum += rule_.weights(i) * square;
     }
     return 2.0 * sum + kUnderflow;
   }
@@ -144,16 +148,23 @@ class Prover {
   const SplitRule& rule_;
 };
 
-void check(const SplitRule& rule) {
+/// (P.2a): what the error constants above were derived for.
+void check(const SplitRule& rule, int cells_per_width) {
+  require(rule.centers.size() == rule.size(), "split rule: as many centers as weights");
   const bool symmetric = rule.centers == -rule.centers.reverse() && rule.weights == rule.weights.reverse();
   require(symmetric, "split rule: must be symmetric about zero");
+  require(rule.size() >= 1 && rule.size() <= 64, "split rule: size must be in 1..64");
+  require(rule.width >= 0.01 && rule.width <= 1.0, "split rule: width must be in 0.01..1");
+  require(rule.centers.cwiseAbs().maxCoeff() <= 10.0, "split rule: centers must be in -10..10");
+  require(rule.weights.minCoeff() >= 1e-12, "split rule: weights must be at least 1e-12");
   require(std::abs(rule.weights.sum() - 1.0) <= 1e-14, "split rule: weights must sum to one");
+  require(cells_per_width >= 1 && cells_per_width <= 4000, "split rule: cells per width must be in 1..4000");
 }
 
 }  // namespace
 
 double prove_split_error(const SplitRule& rule, int cells_per_width) {
-  check(rule);
+  check(rule, cells_per_width);
   return Prover(rule).bound(cells_per_width);
 }
 

@@ -10,8 +10,7 @@ namespace mixcert::tools {
 
 /// A number no less than W2(N(0,1), mixture), the weights divided by their exact sum. The cost is
 /// proportional to `cells_per_width`, the excess over the true distance inversely so. `rule.error`
-/// is not read. Throws InvalidArgument if the rule is not symmetric or its weights do not sum to
-/// one within 1e-14.
+/// is not read. Throws InvalidArgument outside the ranges of (P.2a).
 double prove_split_error(const SplitRule& rule, int cells_per_width);
 
 }  // namespace mixcert::tools
