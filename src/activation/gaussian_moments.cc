@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Which formula for which activation: docs/theory/moments.md, (V.2) to (V.7).
+// Which formula for which activation: docs/theory/moments.md, (V.2) to (V.8).
 #include "mixcert/activation/gaussian_moments.h"
 
 #include <cmath>
@@ -34,8 +34,9 @@ GaussianMoments by_function(const Activation& activation, double mean, double de
     case F::LeakyRelu:
       return piecewise_linear_moments(activation.slope(), 1.0, mean, deviation);
     default:
-      return deviation < kTinyDeviation ? taylor_moments(activation, mean, deviation)
-                                        : quadrature_moments(activation, mean, deviation);
+      if (deviation < kTinyDeviation) return taylor_moments(activation, mean, deviation);
+      if (deviation > kHugeDeviation) return limit_moments(activation, mean, deviation);
+      return quadrature_moments(activation, mean, deviation);
   }
 }
 

@@ -46,7 +46,8 @@ void evaluate_nodes(const Activation& activation, double mean, double deviation,
       g = 1.0 / (1.0 + (-g).exp());
       break;
     case F::Silu:
-      g = g / (1.0 + (-g).exp());
+      // Below -800 the function is 0; Eigen's exponential ends at e^709.
+      g = g.max(-800.0) / (1.0 + (-g).exp());
       break;
     case F::Softplus:
       g = g.max(0.0) + (1.0 + (-g.abs()).exp()).log();

@@ -16,9 +16,10 @@ struct NodeValues {
   NodeArray values;     ///< g(m + s x) - center, node by node
 };
 
-/// |computed - exact| value at a node x is at most u (kNodeError + kNodeErrorPerDeviation s |x|).
+/// The error of a value at a node x is at most u (112 + s (8 + 64 |x|)), (V.6).
 inline constexpr double kNodeError = 112.0;
-inline constexpr double kNodeErrorPerDeviation = 64.0;
+inline constexpr double kNodeErrorPerDeviation = 8.0;
+inline constexpr double kNodeErrorPerDistance = 64.0;
 
 /// tanh, sigmoid, erf, gelu, silu, softplus or elu.
 void evaluate_nodes(const Activation& activation, double mean, double deviation, const NodeArray& nodes,

@@ -28,8 +28,8 @@ constexpr double kSteepest = 1.1290;
 // (E x^4)^{1/4}; bounds of discrete norms are enlarged by one per cent.
 constexpr double kFourthNorm = 1.3161;
 constexpr double kMargin = 1.01;
-// e^-29 = 2.5e-13: the accuracy aimed at.
-constexpr double kExponent = 29.0;
+// e^-28 = 7e-13: the accuracy aimed at.
+constexpr double kExponent = 28.0;
 
 /// |g(m + s zeta) - center| and so on for |zeta| <= X, zeta in the domain of analyticity.
 struct Growth {
@@ -60,7 +60,8 @@ struct RuleError {
 
 /// Fourth norm, over the nodes, of the error of a node's value.
 double node_error(double deviation) {
-  return kMargin * kUnitRoundoff * (kNodeError + kFourthNorm * kNodeErrorPerDeviation * deviation);
+  const double per_deviation = kNodeErrorPerDeviation + kFourthNorm * kNodeErrorPerDistance;
+  return kMargin * kUnitRoundoff * (kNodeError + per_deviation * deviation);
 }
 
 /// |f'| <= kSteepest, |f''| <= 1; |f| <= 1 if it is bounded at all.
@@ -69,113 +70,111 @@ Growth growth_on_line(F function, double deviation) {
   return {deviation, {0.0, bounded ? 1.0 : INFINITY, kSteepest, 1.0}, node_error(deviation)};
 }
 
-double dot(const NodeArray& a, const NodeArray& b) { return a.matrix().dot(b.matrix()); }
-
 /// The sums over the nodes of one rule, for one neuron.
 class NodeSums {
  public:
   NodeSums(const WeightedNodes& rule, const NodeValues& g, const RuleError& rule_error, double mean,
            double deviation)
       : rule_(rule), g_(g), rule_error_(rule_error), mean_(mean), deviation_(deviation) {
-    const double s = deviation;
     value_error_ = node_error(deviation);
     sum_error_ = kMargin * (rounding_gamma(rule.nodes.size() + 16) + kWeightError);
-    fourth_norm_ = kMargin * kFourthNorm * kSteepest * s + value_error_;
+    // Of g as well as of d below, because |f'| and |f' - 1| are at most kSteepest.
+    fourth_norm_ = kMargin * kFourthNorm * kSteepest * deviation + value_error_;
   }
 
-  GaussianMoments moments() {
-    project();
+  GaussianMoments moments() const {
+    GaussianMoments of_g;
+    of_g.mean.value = sum(rule_.weights * g_.values);
+    of_g.slope.value = sum(rule_.first_weights * g_.values);
+    const NodeArray rest = g_.values - of_g.mean.value - of_g.slope.value * rule_.nodes;
+    of_g.residual.value = sum(rule_.weights * rest.square());
+    of_g.curvature.value = sum(rule_.curvature_weights * rest);
+    add_errors(of_g);
+
     const Enclosed center = g_.line ? exactly(g_.center) + exactly(mean_) : exactly(g_.center);
-    GaussianMoments m;
-    m.mean = center + mean_of_g_;
-    m.slope = g_.line ? slope_of_g_ + exactly(deviation_) : slope_of_g_;
-    fill_residual(m);
+    GaussianMoments m = of_g;
+    m.mean = center + of_g.mean;
+    if (g_.line) m.slope = of_g.slope + exactly(deviation_);
     // Of d = a - center: E d^2 = (E d)^2 + c_1^2 + T^2.
-    const Enclosed square_of_d = square(mean_of_g_) + square(m.slope) + m.residual;
-    m.second = nonnegative(square(center) + 2.0 * (center * mean_of_g_) + square_of_d);
-    fill_square(m, center, 2.0 * (center * mean_of_g_) + square_of_d);
+    const Enclosed square_of_d = square(of_g.mean) + square(m.slope) + of_g.residual;
+    const Enclosed mean_of_q = 2.0 * (center * of_g.mean) + square_of_d;
+    m.second = nonnegative(square(center) + mean_of_q);
+    fill_square(m, center, kMargin * std::sqrt(square_of_d.upper()), mean_of_q);
     return m;
   }
 
  private:
-  [[nodiscard]] double largest_difference(const Growth& growth, double x) const {
+  template <class Terms>
+  static double sum(const Terms& terms) {
+    return terms.sum();
+  }
+
+  /// Errors of mean, slope, residual and curvature of g.
+  void add_errors(GaussianMoments& m) const {
+    const double mean = m.mean.value;
+    const double slope = m.slope.value;
+    const double rest_norm = kMargin * std::sqrt(m.residual.value);
+    const double norm = kMargin * std::sqrt(mean * mean + slope * slope + m.residual.value);
+    const double rounding = safe_error(kMargin * value_error_ + sum_error_ * norm);
+    m.mean.error = rounding + rule_error_([](const Growth& g, double x) { return g.difference(x); });
+    m.slope.error = rounding + rule_error_([](const Growth& g, double x) { return x * g.difference(x); });
+
+    const double rest_error = kMargin * value_error_ + 9 * kUnitRoundoff * norm;
+    const auto bound = [&](const Growth& g, double x) {
+      const double crude = g.difference(x) + std::abs(mean) + std::abs(slope) * x;
+      return std::min(crude, g.remainder(x) + m.mean.error + m.slope.error * x);
+    };
+    const double quadrature =
+        rule_error_([&](const Growth& g, double x) { return bound(g, x) * bound(g, x); });
+    const double projection = m.mean.error * m.mean.error + m.slope.error * m.slope.error;
+    m.residual.error = safe_error(quadrature + kMargin * (2.0 * rest_norm + rest_error) * rest_error +
+                                  sum_error_ * m.residual.value + kMargin * projection);
+    m.curvature.error =
+        safe_error(rule_error_([&](const Growth& g, double x) { return bound(g, x) * (x * x + 1.0); }) +
+                   kMargin * rest_error + sum_error_ * rest_norm);
+  }
+
+  /// |d| off the line, d = a - center.
+  [[nodiscard]] double difference(const Growth& growth, double x) const {
     return growth.difference(x) + (g_.line ? deviation_ * x : 0.0);
   }
 
-  /// E g and E[g x].
-  void project() {
-    const double norm = kMargin * std::sqrt(dot(rule_.weights, g_.values.square()));
-    const double rounding = kMargin * value_error_ + sum_error_ * norm;
-    const auto bound = [](const Growth& growth, double x) { return growth.difference(x); };
-    const auto slope_bound = [](const Growth& growth, double x) { return x * growth.difference(x); };
-    mean_of_g_ = {dot(rule_.weights, g_.values), rounding + rule_error_(bound)};
-    slope_of_g_ = {dot(rule_.first_weights, g_.values), rounding + rule_error_(slope_bound)};
-    remainder_error_ = kMargin * value_error_ + 9 * kUnitRoundoff * norm;
-  }
-
-  void fill_residual(GaussianMoments& m) const {
-    const NodeArray rest = g_.values - mean_of_g_.value - slope_of_g_.value * rule_.nodes;
-    const double square = dot(rule_.weights, rest.square());
-    const double norm = kMargin * std::sqrt(square);
-    const auto bound = [&](const Growth& growth, double x) {
-      const double crude =
-          growth.difference(x) + std::abs(mean_of_g_.value) + std::abs(slope_of_g_.value) * x;
-      return std::min(crude, growth.remainder(x) + mean_of_g_.error + slope_of_g_.error * x);
-    };
-    const auto square_bound = [&](const Growth& growth, double x) {
-      return bound(growth, x) * bound(growth, x);
-    };
-    const auto curvature_bound = [&](const Growth& growth, double x) {
-      return bound(growth, x) * (x * x + 1.0);
-    };
-    const double projection = mean_of_g_.error * mean_of_g_.error + slope_of_g_.error * slope_of_g_.error;
-    m.residual = {square, safe_error(rule_error_(square_bound) +
-                                     kMargin * (2.0 * norm + remainder_error_) * remainder_error_ +
-                                     sum_error_ * square + projection)};
-    m.curvature = {dot(rule_.curvature_weights, rest),
-                   safe_error(rule_error_(curvature_bound) + kMargin * remainder_error_ + sum_error_ * norm)};
-  }
-
-  /// E[a^2 x] and Var(a^2) from d = a - center and q = a^2 - center^2 = d (2 center + d); `mean_of_q` is E q.
-  void fill_square(GaussianMoments& m, const Enclosed& center, const Enclosed& mean_of_q) const {
+  /// E[a^2 x] and Var(a^2) from d and q = a^2 - center^2 = d (2 center + d); `norm` is that of d, `mean_of_q`
+  /// is E q.
+  void fill_square(GaussianMoments& m, const Enclosed& center, double norm, const Enclosed& mean_of_q) const {
     NodeArray d = g_.values;
     if (g_.line) d += deviation_ * rule_.nodes;
-    const double norm = kMargin * std::sqrt(dot(rule_.weights, d.square()));
     const double epsilon = kMargin * value_error_;
-    const auto third_bound = [&](const Growth& growth, double x) {
-      const double difference = largest_difference(growth, x);
-      return x * difference * difference;
+    const auto third_bound = [&](const Growth& g, double x) {
+      return x * difference(g, x) * difference(g, x);
     };
     const double rounding = epsilon * (2.0 * norm + epsilon) + sum_error_ * fourth_norm_ * norm;
-    const Enclosed third = {dot(rule_.first_weights, d.square()),
-                            safe_error(rule_error_(third_bound) + kMargin * kFourthNorm * rounding)};
+    const Enclosed third{sum(rule_.first_weights * d.square()),
+                         safe_error(rule_error_(third_bound) + kMargin * kFourthNorm * rounding)};
     m.square_slope = 2.0 * (center * m.slope) + third;
 
     const double twice = 2.0 * std::abs(center.value);
-    const NodeArray q = d * (2.0 * center.value + d) - mean_of_q.value;
-    const double square = dot(rule_.weights, q.square());
+    const double square = sum(rule_.weights * (d * (2.0 * center.value + d) - mean_of_q.value).square());
     const double q_error =
         kMargin * (epsilon * (twice + 2.0 * fourth_norm_ + epsilon) + 2.0 * center.error * norm +
                    8 * kUnitRoundoff * (twice * norm + fourth_norm_ * fourth_norm_));
-    const auto bound = [&](const Growth& growth, double x) {
-      const double difference = largest_difference(growth, x);
-      const double deviation_of_q = difference * (twice + difference) + std::abs(mean_of_q.value);
-      return deviation_of_q * deviation_of_q;
+    const auto bound = [&](const Growth& g, double x) {
+      const double q = difference(g, x) * (twice + difference(g, x)) + std::abs(mean_of_q.value);
+      return q * q;
     };
     m.square_variance = {
-        square, safe_error(rule_error_(bound) + (2.0 * kMargin * std::sqrt(square) + q_error) * q_error +
-                           sum_error_ * square + mean_of_q.error * mean_of_q.error)};
+        square,
+        safe_error(rule_error_(bound) + kMargin * (2.0 * kMargin * std::sqrt(square) + q_error) * q_error +
+                   sum_error_ * square + kMargin * mean_of_q.error * mean_of_q.error)};
   }
 
   const WeightedNodes& rule_;
   const NodeValues& g_;
   RuleError rule_error_;
   double mean_, deviation_;
-  double value_error_ = 0.0;      // fourth norm of the error of a node's value
-  double sum_error_ = 0.0;        // relative: weights and summation
-  double fourth_norm_ = 0.0;      // of g and of d
-  double remainder_error_ = 0.0;  // root mean square
-  Enclosed mean_of_g_, slope_of_g_;
+  double value_error_;  // fourth norm of the error of a node's value
+  double sum_error_;    // relative: weights and summation
+  double fourth_norm_;  // of g and of d
 };
 
 /// |Im z| that panels may use, and where the function differs from its limits by a unit of roundoff or more

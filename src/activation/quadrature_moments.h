@@ -1,21 +1,25 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Moments of smooth activations by quadrature with a proven error, (V.3) to (V.6), and by Taylor's formula
-// where the deviation is so small that differences of values carry no digits, (V.7).
+// Moments of smooth activations by quadrature with a proven error, (V.3) to (V.6); by Taylor's formula where
+// the deviation is so small that differences of values carry no digits, (V.7); from the limits of the
+// function where it is so large that nodes cannot find the place where the function bends, (V.8).
 #pragma once
 
 #include "mixcert/activation/gaussian_moments.h"
 
 namespace mixcert {
 
-/// tanh, sigmoid, erf, gelu, silu, softplus or elu. deviation > 0.
+// All for tanh, sigmoid, erf, gelu, silu, softplus or elu.
+
+/// kTinyDeviation <= deviation <= kHugeDeviation.
 GaussianMoments quadrature_moments(const Activation& activation, double mean, double deviation);
-
-/// The same functions, deviation at most kTinyDeviation.
+/// 0 < deviation <= kTinyDeviation.
 GaussianMoments taylor_moments(const Activation& activation, double mean, double deviation);
+/// Valid for every deviation > 0; of use for large ones.
+GaussianMoments limit_moments(const Activation& activation, double mean, double deviation);
 
-/// Below, Taylor's formula is the more accurate one.
 inline constexpr double kTinyDeviation = 1e-8;
+inline constexpr double kHugeDeviation = 1e12;
 
 /// f at a point: |computed - exact| <= 48 u (1 + |f|), (V.6).
 Enclosed value_at(const Activation& activation, double z);

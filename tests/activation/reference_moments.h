@@ -48,15 +48,15 @@ using ReferenceMoments = std::array<Precise, 7>;
 
 class BruteForce {
  public:
-  BruteForce(const Activation& f, double mean, double deviation)
+  BruteForce(const Activation& f, double mean, double deviation, int range = 14)
       : f_(f), m_(mean), s_(deviation), center_(precise_activation(f, m_)) {
     // The tail beyond 14 deviations is below 1e-43.
-    std::vector<Precise> cuts = {-14};
+    std::vector<Precise> cuts = {-range};
     for (const int z : {-reach(), 0, reach()}) {
       const Precise x = (z - m_) / s_;
-      if (x > cuts.back() && x < 14) cuts.push_back(x);
+      if (x > cuts.back() && x < range) cuts.push_back(x);
     }
-    cuts.emplace_back(14);
+    cuts.emplace_back(range);
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i) add_piece(cuts[i], cuts[i + 1]);
   }
 

@@ -2,8 +2,9 @@
 //
 // Moments of an activation of a Gaussian: z = m + s x, x ~ N(0,1), a = f(z). The normalised Hermite
 // coefficients are c_p = E[a He_p(x)] / sqrt(p!); c_0 is the mean. Every number comes with a proven bound of
-// its error, rounding included (V.1) to (V.6): closed forms for the piecewise linear functions and elu, the
-// trapezoidal rule on the real line for the analytic ones.
+// its error, quadrature and rounding included, (V.1) to (V.8): closed forms for the piecewise linear
+// functions, the trapezoidal rule on the real line for the analytic ones, Gauss-Legendre panels for elu and
+// for large deviations.
 #pragma once
 
 #include "mixcert/activation/activation.h"
