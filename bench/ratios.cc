@@ -3,6 +3,7 @@
 // The ratios that the documentation quotes, measured in one run on one thread:
 //   - one input against 1e4 Monte Carlo samples by local reparametrisation,
 //   - growth of the cost per input with the width,
+//   - the moment method for a batch against the matrix products it cannot avoid,
 //   - peak memory while results of growing numbers of inputs stream to disk.
 //     ratios [DIRECTORY for the streamed file]
 #include <sys/resource.h>
@@ -12,6 +13,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <variant>
 
 #include "bench_networks.h"
 #include "mixcert/io/result_file.h"
@@ -26,19 +28,19 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-Options one_thread() {
+Options one_thread(Method method = Method::Signature) {
   Options options;
-  options.method = Method::Signature;
+  options.method = method;
   options.threads = 1;
   return options;
 }
 
 /// Median time per input over several batches.
-double time_per_input(const Network& network, Index inputs) {
+double time_per_input(const Network& network, Index inputs, Method method = Method::Signature) {
   const Matrix x = uniform_inputs(network.inputs(), inputs);
-  certify(network, x.leftCols(2), one_thread());
+  certify(network, x.leftCols(2), one_thread(method));
   std::vector<double> times;
-  for (const Result& result : certify(network, x, one_thread())) times.push_back(result.seconds);
+  for (const Result& result : certify(network, x, one_thread(method))) times.push_back(result.seconds);
   std::nth_element(times.begin(), times.begin() + static_cast<long>(times.size() / 2), times.end());
   return times[times.size() / 2];
 }
@@ -88,6 +90,67 @@ void growth_with_width() {
   }
 }
 
+/// The products of the moment method at a batch of inputs of a network with two hidden layers: means and
+/// variances of all layers for the whole batch; for each input the covariance of the second hidden layer, its
+/// image at the output, and the two quadratic forms of Var S (H.2) there. Returns a number that depends on
+/// all of them.
+double unavoidable_products(const Network& network, const Matrix& x) {
+  double sink = 0.0;
+  Matrix activations = x;
+  for (Index k = 0; k < network.layer_count(); ++k) {
+    const Matrix& m = network.layer(k).weight_mean();
+    const Matrix& v = std::get<MeanFieldWeights>(network.layer(k).weights()).variance;
+    Matrix means = m * activations;
+    const Matrix variances = v * activations.cwiseAbs2();
+    sink += means(0, 0) + variances(0, 0);
+    activations = std::move(means);
+  }
+  const Matrix& first = network.layer(1).weight_mean();
+  const Matrix& last = network.layer(2).weight_mean();
+  Matrix covariance(first.rows(), first.rows());
+  for (Index i = 0; i < x.cols(); ++i) {
+    const Matrix factor = first * (1.0 + 1e-3 * static_cast<double>(i));
+    covariance.setZero();
+    covariance.selfadjointView<Eigen::Lower>().rankUpdate(factor);
+    const Matrix image = last * covariance;
+    const Matrix output = image * last.transpose();
+    const Matrix linear = last * covariance;
+    const Matrix quadratic = last * covariance;
+    sink += output(0, 0) + linear(0, 0) + quadratic(1, 1);
+  }
+  return sink;
+}
+
+void moment_method() {
+  const Network small = mean_field_network({1, 64, 1}, ActivationFunction::Tanh);
+  std::printf("moment method, one thread\n  [1-64-1] tanh: %.1f us per input\n",
+              1e6 * time_per_input(small, 201, Method::Moment));
+  const Network network = mean_field_network({784, 128, 128, 10}, ActivationFunction::Relu);
+  const Matrix x = uniform_inputs(network.inputs(), 1000);
+  unavoidable_products(network, x.leftCols(50));
+  std::vector<double> ratios;
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    auto start = std::chrono::steady_clock::now();
+    const double sink = unavoidable_products(network, x);
+    const double products = seconds_since(start) + (std::isnan(sink) ? 1e9 : 0.0);
+    start = std::chrono::steady_clock::now();
+    certify(network, x, one_thread(Method::Moment), [](Result&&) {});
+    const double ours = seconds_since(start);
+    std::printf("  1000 inputs of [784-128-128-10]: %.0f ms, products %.0f ms, ratio %.2f\n", 1e3 * ours,
+                1e3 * products, ours / products);
+    ratios.push_back(ours / products);
+  }
+  std::nth_element(ratios.begin(), ratios.begin() + 2, ratios.end());
+  std::printf("  median ratio %.2f\n", ratios[2]);
+  const Matrix a = Matrix::Random(1024, 1024);
+  const Matrix b = Matrix::Random(1024, 1024);
+  Matrix c(1024, 1024);
+  const auto start = std::chrono::steady_clock::now();
+  c.noalias() = a * b;
+  std::printf("  1024^3 matrix product: %.1f GFLOP/s%s\n", 2.0 * 0x1.0p30 / seconds_since(start) / 1e9,
+              std::isnan(c(0, 0)) ? " ?" : "");
+}
+
 long peak_memory_in_kib() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -115,6 +178,7 @@ void memory_while_streaming(const std::filesystem::path& directory) {
 int main(int argc, char** argv) {
   const std::filesystem::path directory = argc > 1 ? argv[1] : std::filesystem::temp_directory_path();
   memory_while_streaming(directory);
+  moment_method();
   against_monte_carlo();
   growth_with_width();
 }
