@@ -11,6 +11,8 @@
 namespace mixcert {
 namespace {
 
+constexpr Index kMaxSamples = 1'000'000'000;
+
 const std::vector<std::pair<Method, std::string>>& method_names() {
   static const std::vector<std::pair<Method, std::string>> names = {{Method::Auto, "auto"},
                                                                     {Method::Moment, "moment"},
@@ -68,8 +70,13 @@ OptionTable<Options> make_table() {
       real_option("epsilon", &Options::epsilon, 0.0, "choose both sizes so that the bound is below this"),
       integer_option<Options, Index>("max-components", &Options::max_components, 1, kMaxGridSize,
                                      "most components while epsilon is sought"),
-      integer_option<Options, std::uint64_t>(
-          "seed", &Options::seed, 0, std::numeric_limits<std::uint64_t>::max(), "seed of the clustering"),
+      integer_option<Options, Index>("statistics", &Options::statistics, 0, kMaxSamples,
+                                     "samples for statistical bounds beside the certificate; 0: none"),
+      real_option("failure-probability", &Options::failure_probability, 0.0,
+                  "of the statistical upper bound; below 1"),
+      integer_option<Options, std::uint64_t>("seed", &Options::seed, 0,
+                                             std::numeric_limits<std::uint64_t>::max(),
+                                             "seed of the clustering and of statistics"),
       integer_option<Options, int>("threads", &Options::threads, 0, 4096,
                                    "threads over inputs; 0: one per processor"),
       real_option("max-memory-in-gib", &Options::max_memory_in_gib, 0.0,
@@ -118,6 +125,10 @@ void Options::validate() const {
       continue;
     throw InvalidArgument("option --" + field.name + ": method " + std::string(to_string(method)) +
                           " has no use for it");
+  }
+  if (statistics == 1) bad_option("statistics", "0 or at least 2", "1");
+  if (!(failure_probability < 1.0)) {
+    bad_option("failure-probability", "a number above 0 and below 1", format_number(failure_probability));
   }
   if (method == Method::Moment && certificate != CertificateMode::Best &&
       certificate != CertificateMode::Metric) {
