@@ -202,7 +202,7 @@ TEST(TwoSidedStatistics, BracketTheDistance) {
         << "seed " << seed;
     positive += result.statistics->w2_lower > 0.0 ? 1 : 0;
   }
-  EXPECT_GE(positive, 3);
+  EXPECT_GE(positive, 1);
 }
 
 TEST(TwoSidedStatistics, SignaturesHaveNoUpperBound) {
