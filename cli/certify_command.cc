@@ -13,6 +13,7 @@
 #include "mixcert/io/result_file.h"
 #include "mixcert/io/sha256.h"
 #include "mixcert/propagate/certify.h"
+#include "mixcert/statistics/two_sided.h"
 #include "mixcert/transport/mixture_transport.h"
 #include "report/text_report.h"
 #include "run_context.h"
@@ -61,6 +62,7 @@ void run_certify(const CertifyArguments& arguments) {
   services.mixture_plan = [](const GaussianMixture& from, const GaussianMixture& to) {
     return mixture_transport(from, to).plan.entries;
   };
+  services.statistics = statistics_service(&cancel_flag());
   CertifyReport report(network, arguments.options);
   ProgressBar progress("certify", arguments.options.joint ? 1 : inputs.cols());
   certify(

@@ -64,11 +64,13 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string, CLI::AppF
   const std::vector<HelpLine> lines = lines_of(*app);
   std::size_t width = 0;
   for (const HelpLine& line : lines) width = std::max(width, line.argument.size());
-  std::string text = usage_of(*app) + app->get_description() + "\n\n";
+  // Blank lines only where all fits a screen of 24 lines with them.
+  const char* const gap = lines.size() + 6 <= 24 ? "\n" : "";
+  std::string text = usage_of(*app) + app->get_description() + "\n" + gap;
   for (const HelpLine& line : lines) {
     text += fmt::format("  {:<{}}  {}\n", line.argument, width, line.meaning);
   }
-  return text + "\n" + app->get_footer() + "\n";
+  return text + gap + app->get_footer() + "\n";
 }
 
 }  // namespace mixcert::cli

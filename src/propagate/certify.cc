@@ -34,15 +34,26 @@ void check_inputs(const Network& network, ConstMatrixRef inputs) {
 }
 
 /// The smaller certified bound of the methods that apply.
-Result certify_one(const Prepared& prepared, ConstMatrixRef inputs) {
+Result certify_best(const Prepared& prepared, ConstMatrixRef inputs, MomentTrace& trace) {
   if (!prepared.moment) return certify_by_signatures(prepared, inputs);
-  Result best = certify_by_moments(prepared, inputs.col(0));
+  Result best = certify_by_moments(prepared, inputs.col(0), trace);
   if (!prepared.signature || best.termination == Termination::EpsilonReached) return best;
   Result other = certify_by_signatures(prepared, inputs);
   const double seconds = best.seconds + other.seconds;
   if (other.w2.value < best.w2.value) best = std::move(other);
   best.seconds = seconds;
   return best;
+}
+
+Result certify_one(const Prepared& prepared, ConstMatrixRef inputs, Index index) {
+  MomentTrace trace;
+  Result result = certify_best(prepared, inputs, trace);
+  result.input = index;
+  if (prepared.options.statistics == 0) return result;
+  result.statistics = prepared.services.statistics(prepared.network, inputs, index,
+                                                   result.method == Method::Moment ? &trace : nullptr,
+                                                   result.mixture, prepared.options);
+  return result;
 }
 
 /// Which methods may be used, and what they need.
@@ -99,9 +110,11 @@ void certify(const Network& network, ConstMatrixRef inputs, const Options& optio
              const Services& services) {
   options.validate();
   check_inputs(network, inputs);
+  require(options.statistics == 0 || services.statistics != nullptr,
+          "option --statistics: needs Services::statistics, which mixcert::statistics provides");
   const Prepared prepared = prepare(network, options, services);
   if (options.joint) {
-    sink(certify_one(prepared, inputs));
+    sink(certify_one(prepared, inputs, 0));
     return;
   }
   const int threads = resolve_thread_count(options.threads);
@@ -111,9 +124,7 @@ void certify(const Network& network, ConstMatrixRef inputs, const Options& optio
     try {
       if (services.cancel != nullptr && services.cancel->load()) throw Interrupted("interrupted");
       delivery.wait_for_turn(i);
-      Result result = certify_one(prepared, inputs.col(i));
-      result.input = i;
-      delivery.deliver(std::move(result));
+      delivery.deliver(certify_one(prepared, inputs.col(i), i));
     } catch (...) {
       delivery.abandon();
       throw;

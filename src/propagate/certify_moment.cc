@@ -47,7 +47,7 @@ Attempt attempt(const Prepared& prepared, ConstVectorRef input, Index budget) {
 
 }  // namespace
 
-Result certify_by_moments(const Prepared& prepared, ConstVectorRef input) {
+Result certify_by_moments(const Prepared& prepared, ConstVectorRef input, MomentTrace& trace) {
   const auto start = std::chrono::steady_clock::now();
   const Options& options = prepared.options;
   // Budgets 1, 2, 4, ...: the best of all, so that a larger budget never gives a larger bound.
@@ -68,6 +68,7 @@ Result certify_by_moments(const Prepared& prepared, ConstVectorRef input) {
   result.mixture = best.trace.output;
   result.layers = layer_reports(best.trace, best.certificate);
   attach_certificate(best.certificate, options, budget_spent, result);
+  trace = std::move(best.trace);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

@@ -23,8 +23,8 @@ struct Prepared {
 
 /// Certifies the columns of `inputs` as one joint law, by signatures.
 Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs);
-/// Certifies one input by the moment method.
-Result certify_by_moments(const Prepared& prepared, ConstVectorRef input);
+/// Certifies one input by the moment method; `trace` is what the result was computed from.
+Result certify_by_moments(const Prepared& prepared, ConstVectorRef input, MomentTrace& trace);
 
 /// Writes bound, relative bound and, with epsilon, how the search ended.
 void attach_certificate(const Certificate& certificate, const Options& options, bool budget_spent,

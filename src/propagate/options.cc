@@ -11,6 +11,8 @@
 namespace mixcert {
 namespace {
 
+constexpr Index kMaxSamples = 1'000'000'000;
+
 const std::vector<std::pair<Method, std::string>>& method_names() {
   static const std::vector<std::pair<Method, std::string>> names = {{Method::Auto, "auto"},
                                                                     {Method::Moment, "moment"},
@@ -51,9 +53,8 @@ std::string_view name_of(Enum value, const std::vector<std::pair<Enum, std::stri
 OptionTable<Options> make_table() {
   return {
       flag_option("joint", &Options::joint, "one mixture over the outputs at all inputs"),
-      choice_option(
-          "method", &Options::method, method_names(),
-          "how laws are approximated; auto: the smaller bound of moment and signature; cross: no bound"),
+      choice_option("method", &Options::method, method_names(),
+                    "auto: the better of moment and signature; cross: no bound"),
       choice_option("certificate", &Options::certificate, certificate_names(),
                     "constants that carry errors to the output"),
       choice_option("sensitivity", &Options::sensitivity, sensitivity_names(),
@@ -64,12 +65,17 @@ OptionTable<Options> make_table() {
       integer_option<Options, Index>("components", &Options::components, 0, kMaxGridSize,
                                      "components kept by compression; 0: all"),
       integer_option<Options, Index>("pieces", &Options::pieces, 1, kMaxGridSize,
-                                     "method moment: Gaussians a hidden layer may be split into"),
+                                     "moment: Gaussians a layer may be split into"),
       real_option("epsilon", &Options::epsilon, 0.0, "choose both sizes so that the bound is below this"),
       integer_option<Options, Index>("max-components", &Options::max_components, 1, kMaxGridSize,
                                      "most components while epsilon is sought"),
-      integer_option<Options, std::uint64_t>(
-          "seed", &Options::seed, 0, std::numeric_limits<std::uint64_t>::max(), "seed of the clustering"),
+      integer_option<Options, Index>("statistics", &Options::statistics, 0, kMaxSamples,
+                                     "samples for statistical bounds too; 0: none"),
+      real_option("failure-probability", &Options::failure_probability, 0.0,
+                  "of the statistical upper bound; below 1"),
+      integer_option<Options, std::uint64_t>("seed", &Options::seed, 0,
+                                             std::numeric_limits<std::uint64_t>::max(),
+                                             "seed of the clustering and of statistics"),
       integer_option<Options, int>("threads", &Options::threads, 0, 4096,
                                    "threads over inputs; 0: one per processor"),
       real_option("max-memory-in-gib", &Options::max_memory_in_gib, 0.0,
@@ -118,6 +124,10 @@ void Options::validate() const {
       continue;
     throw InvalidArgument("option --" + field.name + ": method " + std::string(to_string(method)) +
                           " has no use for it");
+  }
+  if (statistics == 1) bad_option("statistics", "0 or at least 2", "1");
+  if (!(failure_probability < 1.0)) {
+    bad_option("failure-probability", "a number above 0 and below 1", format_number(failure_probability));
   }
   if (method == Method::Moment && certificate != CertificateMode::Best &&
       certificate != CertificateMode::Metric) {

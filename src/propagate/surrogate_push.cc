@@ -9,20 +9,19 @@
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {
-namespace {
 
-/// E S_l = Var b_l + sum_j V_lj E a_j^2.
 Vector mean_noise(const DenseLayer& layer, const SurrogateLaw& law) {
   const auto* weights = std::get_if<MeanFieldWeights>(&layer.weights());
   if (weights == nullptr) return layer.bias_variances();
   return layer.bias_variances() + weights->variance * law.second;
 }
 
-/// gain_j / s_j; zero where z_j is constant.
 Vector gain_per_unit(const Gaussian& piece, const SurrogateLaw& law) {
   const Vector deviations = piece.covariance.variances().cwiseSqrt();
   return law.gain.binaryExpr(deviations, [](double gain, double s) { return s > 0.0 ? gain / s : 0.0; });
 }
+
+namespace {
 
 /// signal + diag(noise), its diagonal raised so that the stored matrix is positive semidefinite in spite of
 /// rounding: entries are off by at most gamma P_i P_j, P_i^2 = majorant_i (H.5).

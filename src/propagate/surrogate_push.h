@@ -8,6 +8,12 @@
 
 namespace mixcert {
 
+/// E S_l = Var b_l + sum_j V_lj E a_j^2, the noise of the pushed Gaussian.
+Vector mean_noise(const DenseLayer& layer, const SurrogateLaw& law);
+
+/// gain_j / s_j; zero where z_j is constant.
+Vector gain_per_unit(const Gaussian& piece, const SurrogateLaw& law);
+
 /// The layer must have independent outputs.
 Gaussian push_surrogate(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law);
 

@@ -15,8 +15,17 @@ namespace {
 constexpr Index kShownOutputs = 3;
 
 /// As narrow as the vectors of `entries` numbers allow.
-TextTable input_table(bool joint, Index entries) {
-  const int vector_width = !joint && entries == 1 ? 10 : !joint && entries == 2 ? 19 : 24;
+TextTable input_table(const Options& options, Index entries) {
+  const int vector_width = !options.joint && entries == 1 ? 10 : !options.joint && entries == 2 ? 19 : 24;
+  if (options.statistics > 0) {
+    return TextTable({{"input", 5},
+                      {"mean", vector_width},
+                      {"std", vector_width},
+                      {"lower (stat.)", 13},
+                      {"upper (stat.)", 13},
+                      {"certified W2", 12},
+                      {"relative W2", 11}});
+  }
   return TextTable({{"input", 5},
                     {"mean", vector_width},
                     {"std", vector_width},
@@ -41,7 +50,7 @@ CertifyReport::CertifyReport(const Network& network, const Options& options, Ind
     : network_(network),
       options_(options),
       row_limit_(row_limit),
-      inputs_(input_table(options.joint, network.outputs())) {}
+      inputs_(input_table(options, network.outputs())) {}
 
 std::string CertifyReport::add(const Result& result) {
   if (layers_.empty()) layers_.resize(result.layers.size());
@@ -63,6 +72,11 @@ std::string CertifyReport::add(const Result& result) {
   bound_sum_ += result.w2.value;
   relative_sum_ += result.relative_w2;
   seconds_ += result.seconds;
+  if (result.statistics) {
+    lower_sum_ += result.statistics->w2_lower;
+    upper_sum_ += result.statistics->w2_upper;
+    statistics_ = result.statistics;
+  }
   last_reason_ = result.reason;
   if (result.termination == Termination::EpsilonReached) {
     ++below_epsilon_;
@@ -75,6 +89,13 @@ std::string CertifyReport::add(const Result& result) {
 }
 
 std::string CertifyReport::row(const Result& result) const {
+  if (result.statistics) {
+    return inputs_.row({options_.joint ? "joint" : std::to_string(result.input),
+                        short_vector(result.mixture.mean()),
+                        short_vector(result.mixture.standard_deviation()),
+                        short_number(result.statistics->w2_lower), short_number(result.statistics->w2_upper),
+                        short_bound(result.w2.value), short_bound(result.relative_w2)});
+  }
   return inputs_.row({options_.joint ? "joint" : std::to_string(result.input),
                       short_vector(result.mixture.mean()), short_vector(result.mixture.standard_deviation()),
                       short_bound(result.w2.value), short_bound(result.relative_w2),
@@ -119,6 +140,22 @@ std::string CertifyReport::bound_line() const {
       short_bound(bound_sum_ / n), short_bound(bound_max_), worst_, short_bound(relative_sum_ / n));
 }
 
+std::string CertifyReport::statistics_lines() const {
+  const bool has_upper = !std::isnan(upper_sum_);
+  std::string text = fmt::format(
+      "stat.: estimates from {}, not certified ({}):\n  W2 >= lower with confidence {}",
+      counted(statistics_->samples, "sample"), statistics_->assumption, statistics_->lower_confidence);
+  text += has_upper
+              ? fmt::format("; W2 <= upper but for a probability of {}\n", statistics_->failure_probability)
+              : "; no upper estimate for mixtures of method signature or cross\n";
+  if (std::isnan(bound_sum_)) return text;
+  const auto ratio = [&](double sum) {
+    return sum > 0.0 ? short_number(bound_sum_ / sum) : std::string("-");
+  };
+  return text + fmt::format("  looseness of the certified bound: at least {}, at most {} (ratios of means)\n",
+                            ratio(upper_sum_), ratio(lower_sum_));
+}
+
 std::string CertifyReport::footer() const {
   std::string text;
   if (count_ > row_limit_) text += fmt::format("  .. and {}\n", counted(count_ - row_limit_, "more input"));
@@ -130,6 +167,7 @@ std::string CertifyReport::footer() const {
     if (!layers_.empty()) text += layer_table();
     text += bound_line();
   }
+  if (statistics_) text += statistics_lines();
   if (options_.epsilon) {
     text += fmt::format("epsilon {} met at {} of {}{}\n", short_number(*options_.epsilon), below_epsilon_,
                         counted(count_, law), below_epsilon_ < count_ ? "; " + missed_reason_ : "");

@@ -4,6 +4,7 @@
 // comes from, layer by layer. Bounds and estimates never share a column.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ class CertifyReport {
   [[nodiscard]] std::string row(const Result& result) const;
   [[nodiscard]] std::string layer_table() const;
   [[nodiscard]] std::string bound_line() const;
+  [[nodiscard]] std::string statistics_lines() const;
 
   const Network& network_;
   const Options& options_;
@@ -44,6 +46,8 @@ class CertifyReport {
   double seconds_ = 0.0;
   double bound_sum_ = 0.0, bound_max_ = 0.0, relative_sum_ = 0.0;
   Index worst_ = 0;
+  double lower_sum_ = 0.0, upper_sum_ = 0.0;
+  std::optional<TwoSidedStatistics> statistics_;  ///< the last one; its settings are those of all
   std::vector<LayerSum> layers_;
   std::string last_reason_;
   std::string missed_reason_;  ///< of the first input that missed epsilon

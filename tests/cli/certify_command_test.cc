@@ -95,6 +95,67 @@ TEST_F(CertifyCommand, PrintsARowPerInputAndTheLayers) {
   for (Index i = 0; i < kInputs; ++i) EXPECT_CONTAINS(out, "\n    " + std::to_string(i) + "  ");
 }
 
+TEST_F(CertifyCommand, StatisticsStandBesideTheBound) {
+  const std::string out = certify({"--statistics", "400", "--failure-probability", "0.001"});
+  for (const char* part : {"lower (stat.)", "upper (stat.)", "certified W2", "400 samples, not certified",
+                           "asymptotic: finite fourth moments", "probability of 0.001", "looseness"}) {
+    EXPECT_CONTAINS(out, part);
+  }
+  const json root = report();
+  EXPECT_EQ(root["options"]["statistics"], 400);
+  for (const json& result : root["results"]) {
+    ASSERT_EQ(result["method"], "moment");
+    EXPECT_LE(result["w2_lower_statistical"], result["w2_upper_statistical"]);
+    EXPECT_EQ(result["failure_probability"], 0.001);
+    EXPECT_EQ(result["statistics_samples"], 400);
+    EXPECT_EQ(result["statistics_assumption"], "asymptotic: finite fourth moments");
+    EXPECT_DOUBLE_EQ(result["looseness_least"].get<double>(),
+                     result["w2_bound"].get<double>() / result["w2_upper_statistical"].get<double>());
+  }
+}
+
+TEST_F(CertifyCommand, StatisticsOfOtherMethodsHaveNoUpperEstimate) {
+  for (const Words& options :
+       {Words{"--method", "signature"}, Words{"--method", "cross"}, Words{"--joint"}}) {
+    Words words = {"--statistics", "100"};
+    words.insert(words.end(), options.begin(), options.end());
+    EXPECT_CONTAINS(certify(words), "no upper estimate");
+    const json root = report();
+    for (const json& result : root["results"]) {
+      EXPECT_TRUE(result["w2_upper_statistical"].is_null());
+      EXPECT_TRUE(result["looseness_least"].is_null());
+      EXPECT_GE(result["w2_lower_statistical"], 0.0);
+    }
+  }
+}
+
+TEST_F(CertifyCommand, StatisticsDoNotDependOnThreads) {
+  (void)certify({"--statistics", "300", "--threads", "1"});
+  const json one = report()["results"];
+  (void)certify({"--statistics", "300", "--threads", "3"});
+  const json three = report()["results"];
+  ASSERT_EQ(one.size(), three.size());
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    EXPECT_EQ(one[i]["w2_upper_statistical"], three[i]["w2_upper_statistical"]);
+    EXPECT_EQ(one[i]["w2_lower_statistical"], three[i]["w2_lower_statistical"]);
+  }
+}
+
+TEST_F(CertifyCommand, ImpossibleStatisticsAreRefused) {
+  const Words start = {"certify", "net.safetensors", "--inputs", "x.csv"};
+  const std::vector<std::pair<Words, std::string>> cases = {
+      {{"--statistics", "1"}, "--statistics"},
+      {{"--statistics", "-5"}, "--statistics"},
+      {{"--statistics", "1000000000"}, "--max-memory-in-gib"},
+      {{"--failure-probability", "0"}, "--failure-probability"},
+      {{"--failure-probability", "1"}, "--failure-probability"}};
+  for (const auto& [options, part] : cases) {
+    Words words = start;
+    words.insert(words.end(), options.begin(), options.end());
+    expect_refusal(words, {part});
+  }
+}
+
 TEST_F(CertifyCommand, JointGivesOneRowOverAllOutputs) {
   const std::string out = certify({"--joint"});
   EXPECT_CONTAINS(out, "joint");

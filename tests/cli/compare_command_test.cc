@@ -48,6 +48,41 @@ TEST_F(CompareCommand, EstimatesStandBesideTheBound) {
   }
 }
 
+TEST_F(CompareCommand, MomentResultsHaveAnUpperEstimate) {
+  certify({"--method", "moment"});
+  const std::string out = compare();
+  EXPECT_CONTAINS(out, "upper (stat.)");
+  EXPECT_CONTAINS(out, "coupled simulation, fails with probability 1e-06");
+  const json root = report();
+  for (const json& result : root["results"]) {
+    EXPECT_LE(result["w2_lower_statistical"], result["w2_upper_statistical"]);
+    EXPECT_EQ(result["failure_probability"], 1e-6);
+  }
+}
+
+TEST_F(CompareCommand, UpperEstimateIsThatOfCertify) {
+  certify({"--method", "moment", "--pieces", "8", "--statistics", "200", "--json", "r.json"});
+  (void)run_well({"compare", "net.safetensors", "--inputs", "x.csv", "--result", "r.npz", "--samples", "200",
+                  "--pieces", "8", "--json", "c.json"});
+  const json certified = json::parse(read_text(directory_ / "r.json"));
+  const json compared = report();
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(certified["results"][i]["w2_upper_statistical"],
+              compared["results"][i]["w2_upper_statistical"]);
+    EXPECT_EQ(certified["results"][i]["w2_lower_statistical"],
+              compared["results"][i]["w2_lower_statistical"]);
+  }
+}
+
+TEST_F(CompareCommand, ResultsOfAnotherMethodHaveNoUpperEstimate) {
+  for (const Words& options : {Words{"--method", "signature"}, Words{"--joint"}}) {
+    certify(options);
+    EXPECT_CONTAINS(compare(), "upper (stat.): - where");
+    const json root = report();
+    for (const json& result : root["results"]) EXPECT_TRUE(result["w2_upper_statistical"].is_null());
+  }
+}
+
 TEST_F(CompareCommand, JointResultIsRecognised) {
   certify({"--joint"});
   EXPECT_CONTAINS(compare(), "joint");

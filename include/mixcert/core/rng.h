@@ -20,6 +20,7 @@ enum class Stream : std::uint64_t {
   Bootstrap = 4,
   Example = 5,
   Floor = 6,
+  Coupling = 7,
 };
 
 /// One round of SplitMix64: a bijection that scatters consecutive integers.

@@ -19,11 +19,20 @@ namespace mixcert {
 /// Receives results in the order of the inputs. Called from one thread at a time.
 using ResultSink = std::function<void(Result&&)>;
 
+struct MomentTrace;
+
+/// Statistics of one result: network, inputs (one column, or all of a joint law), index of the input, the
+/// trace where the moment method made the mixture (null otherwise), the mixture, and the options.
+using StatisticsService = std::function<TwoSidedStatistics(
+    const Network&, ConstMatrixRef, Index, const MomentTrace*, const GaussianMixture&, const Options&)>;
+
 /// What the numerical library takes from outside.
 struct Services {
   /// Optimal coupling of the components of two mixtures, for certificate `paper`; the target
   /// mixcert::transport has it as `mixture_transport`.
   std::function<std::vector<PlanEntry>(const GaussianMixture&, const GaussianMixture&)> mixture_plan;
+  /// Needed when options.statistics > 0; the target mixcert::statistics has it as `statistics_service()`.
+  StatisticsService statistics;
   /// Set to stop early.
   const CancelFlag* cancel = nullptr;
 };

@@ -54,7 +54,11 @@ struct Options {
   Index max_components = 1000;
   /// Treat all inputs jointly: one mixture over all outputs at all inputs.
   bool joint = false;
-  /// Seed of k-means++.
+  /// Samples for statistical lower and upper bounds beside the certificate; 0: none. One is too few.
+  Index statistics = 0;
+  /// Probability with which the statistical upper bound may fail, asymptotically; in (0,1). (C.4)
+  double failure_probability = 1e-6;
+  /// Seed of k-means++ and of the statistics.
   std::uint64_t seed = 0;
   /// Threads over inputs; 0: one per processor. Results do not depend on it.
   int threads = 0;

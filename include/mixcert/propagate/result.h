@@ -3,6 +3,8 @@
 // What certification returns: the mixture, its bounds, and where the error comes from.
 #pragma once
 
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +34,18 @@ enum class Termination {
 };
 std::string_view to_string(Termination termination);
 
+/// Estimates of W2(network, mixture) from samples, one from below and one from above: not certified (C.2),
+/// (C.3).
+struct TwoSidedStatistics {
+  Index samples = 0;
+  double w2_lower = 0.0;
+  double lower_confidence = 0.0;
+  /// NaN where the mixture is not the moment method's.
+  double w2_upper = std::numeric_limits<double>::quiet_NaN();
+  double failure_probability = 0.0;  ///< of w2_upper
+  std::string assumption;            ///< under which both hold
+};
+
 struct Result {
   Index input = 0;  ///< index of the input; 0 when joint
   Method method = Method::Signature;
@@ -42,6 +56,7 @@ struct Result {
   Bound w1;
   double relative_w2 = 0.0;  ///< w2 / sqrt(E_q |z|^2); NaN where none
   std::vector<LayerReport> layers;
+  std::optional<TwoSidedStatistics> statistics;  ///< when options.statistics > 0
   Termination termination = Termination::Completed;
   std::string reason;  ///< one sentence
   double seconds = 0.0;

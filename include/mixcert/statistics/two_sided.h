@@ -1,0 +1,20 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// A statistical lower and upper bound of W2(p, q) for a certified result, to set beside the certificate.
+#pragma once
+
+#include "mixcert/propagate/certify.h"
+
+namespace mixcert {
+
+/// Gelbrich's lower bound from options.statistics samples of the network (C.2); the coupled simulation's
+/// upper bound where `trace` is given (C.3), NaN where not. `inputs` has several columns for a joint law.
+/// Runs on one thread: inputs are what certify() does in parallel.
+TwoSidedStatistics two_sided_statistics(const Network& network, ConstMatrixRef inputs, Index input_index,
+                                        const MomentTrace* trace, const GaussianMixture& mixture,
+                                        const Options& options, const CancelFlag* cancel = nullptr);
+
+/// The same as what Services::statistics expects.
+StatisticsService statistics_service(const CancelFlag* cancel = nullptr);
+
+}  // namespace mixcert

@@ -1,0 +1,123 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The coupling of (H.4), drawn: see docs/theory/statistics.md (C.3). Columns that share a component are moved
+// together.
+#include "statistics/coupled_layer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+#include "mixcert/simulate/normal_source.h"
+#include "propagate/surrogate_push.h"
+
+namespace mixcert {
+namespace {
+
+std::map<Index, std::vector<Index>> columns_by_label(const std::vector<Index>& labels) {
+  std::map<Index, std::vector<Index>> columns;
+  for (std::size_t s = 0; s < labels.size(); ++s) columns[labels[s]].push_back(static_cast<Index>(s));
+  return columns;
+}
+
+/// Var(W a + b) of independent weights, one column per column of activations.
+Matrix noise_variances(const DenseLayer& layer, const Matrix& activations) {
+  Matrix variances = layer.bias_variances().replicate(1, activations.cols());
+  if (const auto* law = std::get_if<MeanFieldWeights>(&layer.weights())) {
+    variances.noalias() += law->variance * activations.cwiseAbs2();
+  }
+  return variances;
+}
+
+}  // namespace
+
+CoupledLayer::CoupledLayer(const Activation& activation, const DenseLayer& next,
+                           const MomentLayerTrace& layer)
+    : activation_(activation), next_(next), layer_(layer) {
+  targets_.resize(static_cast<std::size_t>(layer.before.size()));
+  for (const PlanEntry& entry : layer.plan) {
+    if (!(entry.mass > 0.0)) continue;
+    auto& targets = targets_[static_cast<std::size_t>(entry.source)];
+    targets.emplace_back(entry.target, entry.mass + (targets.empty() ? 0.0 : targets.back().second));
+    maps_.try_emplace({entry.source, entry.target}, layer.before.component(entry.source),
+                      layer.after.component(entry.target));
+  }
+  for (std::size_t j = 0; j < layer.splits.size(); ++j) {
+    first_piece_.push_back(j == 0 ? 0 : first_piece_.back() + splits_.back().piece_count());
+    splits_.emplace_back(layer.after.component(static_cast<Index>(j)), layer.splits[j]);
+  }
+  slopes_.resize(next.inputs(), layer.pieces.size());
+  noise_roots_.resize(next.outputs(), layer.pieces.size());
+  for (Index i = 0; i < layer.pieces.size(); ++i) {
+    const SurrogateLaw& law = layer.surrogates[static_cast<std::size_t>(i)];
+    slopes_.col(i) = gain_per_unit(layer.pieces.component(i), law);
+    noise_roots_.col(i) = mean_noise(next, law).cwiseSqrt();
+  }
+}
+
+void CoupledLayer::advance(CoupledState& state, Generator& generator) const {
+  if (!targets_.empty()) compress(state, generator);
+  if (!splits_.empty()) split(state, generator);
+  push(state, generator);
+}
+
+void CoupledLayer::compress(CoupledState& state, Generator& generator) const {
+  for (const auto& [source, columns] : columns_by_label(state.labels)) {
+    const auto& targets = targets_[static_cast<std::size_t>(source)];
+    for (const Index s : columns) {
+      const double u = uniform(generator) * targets.back().second;
+      const auto place = std::find_if(targets.begin(), targets.end() - 1,
+                                      [u](const auto& target) { return u < target.second; });
+      state.labels[static_cast<std::size_t>(s)] = place->first;
+    }
+    for (const auto& [target, end] : targets) {
+      std::vector<Index> moved;
+      for (const Index s : columns) {
+        if (state.labels[static_cast<std::size_t>(s)] == target) moved.push_back(s);
+      }
+      if (moved.empty()) continue;
+      const Matrix samples = state.surrogate(Eigen::all, moved);
+      state.surrogate(Eigen::all, moved) = maps_.at({source, target}).apply(samples, generator);
+    }
+  }
+}
+
+void CoupledLayer::split(CoupledState& state, Generator& generator) const {
+  for (const auto& [component, columns] : columns_by_label(state.labels)) {
+    const auto j = static_cast<std::size_t>(component);
+    Matrix samples = state.surrogate(Eigen::all, columns);
+    const std::vector<Index> pieces = splits_[j].apply(samples, generator);
+    state.surrogate(Eigen::all, columns) = samples;
+    for (std::size_t s = 0; s < columns.size(); ++s) {
+      state.labels[static_cast<std::size_t>(columns[s])] = first_piece_[j] + pieces[s];
+    }
+  }
+}
+
+/// b_j = mean_j + gain_j (z_j - m_j) / s_j of each sample's piece (H.1).
+Matrix CoupledLayer::surrogate_activations(const CoupledState& state) const {
+  Matrix activations(state.surrogate.rows(), state.surrogate.cols());
+  for (Index s = 0; s < activations.cols(); ++s) {
+    const Index piece = state.labels[static_cast<std::size_t>(s)];
+    const Vector& mean = layer_.surrogates[static_cast<std::size_t>(piece)].mean;
+    activations.col(s) =
+        mean + slopes_.col(piece).cwiseProduct(state.surrogate.col(s) - layer_.pieces.component(piece).mean);
+  }
+  return activations;
+}
+
+/// The same normals on both sides, as in the proof of (H.3).
+void CoupledLayer::push(CoupledState& state, Generator& generator) const {
+  const Matrix activations = activation_.apply(state.network);
+  const Matrix surrogate = surrogate_activations(state);
+  Matrix normals(next_.outputs(), activations.cols());
+  fill_normal(generator, normals);
+  state.network = next_.weight_mean() * activations +
+                  noise_variances(next_, activations).cwiseSqrt().cwiseProduct(normals);
+  state.network.colwise() += next_.bias_mean();
+  state.surrogate =
+      next_.weight_mean() * surrogate + noise_roots_(Eigen::all, state.labels).cwiseProduct(normals);
+  state.surrogate.colwise() += next_.bias_mean();
+}
+
+}  // namespace mixcert

@@ -1,0 +1,223 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Both sides of the coupled simulation have the laws they should have; its cost lies between Gelbrich's lower
+// bound and the certificate. Planned traces force every branch: splits, compression with a plan that is no
+// map, deterministic and wide layers.
+#include "mixcert/statistics/coupled_simulation.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "mixcert/core/error.h"
+#include "mixcert/core/normal.h"
+#include "mixcert/propagate/certify.h"
+#include "mixcert/propagate/compression.h"
+#include "mixcert/propagate/moment_propagate.h"
+#include "mixcert/simulate/comparison.h"
+#include "mixcert/statistics/two_sided.h"
+#include "propagate/component_split.h"
+#include "simulate/sample_statistics.h"
+#include "support/random_network.h"
+
+namespace mixcert {
+namespace {
+
+using testing::kSigmas;
+
+constexpr Index kSamples = 20000;
+constexpr double kFailure = 1e-6;
+
+struct CoupledCase {
+  const char* name;
+  testing::NetworkRecipe recipe;
+  Index pieces = 1;   ///< of the first component of each hidden layer
+  Index kept = 1000;  ///< components after compression
+};
+
+Network network_of(const CoupledCase& tested) { return testing::random_network(tested.recipe); }
+
+Vector input_of(const Network& network) { return Vector::LinSpaced(network.inputs(), -0.7, 0.9); }
+
+/// Splits the first component along its first neuron and compresses to `kept` components.
+MomentTrace planned_trace(const CoupledCase& tested, const Network& network) {
+  const auto planner = [&](Index layer, const GaussianMixture& mixture) {
+    MomentLayerTrace trace;
+    trace.after = mixture;
+    if (tested.kept < mixture.size()) {
+      Compressed compressed = compress(mixture, tested.kept, Vector::Ones(mixture.dimension()), 0);
+      trace.before = mixture;
+      trace.after = std::move(compressed.mixture);
+      trace.plan = std::move(compressed.plan);
+    }
+    trace.pieces = trace.after;
+    if (tested.pieces == 1) return trace;
+    trace.splits.resize(static_cast<std::size_t>(trace.after.size()));
+    const Gaussian& first = trace.after.component(0);
+    const Index j = layer % first.dimension();
+    const double deviation = std::sqrt(first.covariance.variances()(j));
+    if (!(deviation > 0.0)) return trace;
+    for (const SplitRule& rule : split_rules()) {
+      if (rule.size() != tested.pieces || rule.width > 0.75) continue;
+      trace.splits[0] = {{first.covariance.times(Vector::Unit(first.dimension(), j)) / deviation, &rule}};
+      break;
+    }
+    const GaussianMixture split = split_component(first, trace.splits[0]);
+    std::vector<Gaussian> pieces = split.components();
+    Vector weights(split.size() + trace.after.size() - 1);
+    weights << trace.after.weights()(0) * split.weights(), trace.after.weights().tail(trace.after.size() - 1);
+    pieces.insert(pieces.end(), trace.after.components().begin() + 1, trace.after.components().end());
+    trace.pieces = GaussianMixture(weights / weights.sum(), std::move(pieces));
+    return trace;
+  };
+  return propagate_moments(network, input_of(network), planner, {});
+}
+
+class CoupledSimulation : public ::testing::TestWithParam<CoupledCase> {
+ protected:
+  CoupledSimulation() : network_(network_of(GetParam())), trace_(planned_trace(GetParam(), network_)) {
+    options_.samples = kSamples;
+    samples_ = simulate_coupled(network_, input_of(network_), 3, trace_, options_);
+  }
+
+  Network network_;
+  MomentTrace trace_;
+  SimulationOptions options_;
+  CoupledSamples samples_;
+};
+
+TEST_P(CoupledSimulation, SurrogateHasTheMixturesMoments) {
+  EXPECT_LE(testing::moment_z(samples_.surrogate, trace_.output.mean(), trace_.output.covariance()), kSigmas);
+}
+
+/// Kolmogorov's distance of each output from the mixture's marginal: sqrt(n) D exceeds 2.5 once in 1e5.
+TEST_P(CoupledSimulation, SurrogateHasTheMixturesQuantiles) {
+  for (Index l = 0; l < network_.outputs(); ++l) {
+    std::vector<double> values(samples_.surrogate.row(l).begin(), samples_.surrogate.row(l).end());
+    std::sort(values.begin(), values.end());
+    double distance = 0.0;
+    for (std::size_t s = 0; s < values.size(); ++s) {
+      double cdf = 0.0;
+      for (Index i = 0; i < trace_.output.size(); ++i) {
+        const Gaussian& component = trace_.output.component(i);
+        cdf += trace_.output.weights()(i) *
+               normal_cdf((values[s] - component.mean(l)) / std::sqrt(component.covariance.variances()(l)));
+      }
+      distance = std::max(distance, std::abs(cdf - (static_cast<double>(s) + 0.5) / kSamples));
+    }
+    EXPECT_LE(std::sqrt(static_cast<double>(kSamples)) * distance, 2.5) << "output " << l;
+  }
+}
+
+TEST_P(CoupledSimulation, NetworkSideIsTheNetwork) {
+  const Matrix alone = simulate(network_, input_of(network_), 8, options_);
+  EXPECT_LE(testing::two_sample_z(samples_.network, alone), kSigmas);
+}
+
+TEST_P(CoupledSimulation, UpperIsNotBelowLower) {
+  const double lower = gelbrich_lower_bound(samples_.network, trace_.output, 0, 0).lower;
+  const CoupledDistance distance = coupled_distance(samples_, kFailure);
+  EXPECT_GE(distance.w2_upper, lower);
+  EXPECT_GE(distance.square.upper, distance.square.mean);
+}
+
+TEST_P(CoupledSimulation, DependsOnSeedAndInputAloneAndNotOnThreads) {
+  SimulationOptions few = options_;
+  few.samples = 450;
+  few.threads = 1;
+  const CoupledSamples one = simulate_coupled(network_, input_of(network_), 3, trace_, few);
+  few.threads = 3;
+  const CoupledSamples three = simulate_coupled(network_, input_of(network_), 3, trace_, few);
+  EXPECT_EQ(one.network, three.network);
+  EXPECT_EQ(one.surrogate, three.surrogate);
+  const CoupledSamples other = simulate_coupled(network_, input_of(network_), 4, trace_, few);
+  EXPECT_NE(one.network, other.network);
+}
+
+testing::NetworkRecipe recipe(std::vector<Index> widths, ActivationFunction activation,
+                              testing::WeightFamily weights, double deviation) {
+  testing::NetworkRecipe result;
+  result.widths = std::move(widths);
+  result.activation = activation;
+  result.weights = weights;
+  result.deviation = deviation;
+  return result;
+}
+
+constexpr auto kMeanField = testing::WeightFamily::MeanField;
+constexpr auto kDeterministic = testing::WeightFamily::Deterministic;
+using Function = ActivationFunction;
+
+INSTANTIATE_TEST_SUITE_P(
+    Networks, CoupledSimulation,
+    ::testing::Values(
+        CoupledCase{"OneLayer", recipe({2, 8, 1}, Function::Tanh, kMeanField, 0.5)},
+        CoupledCase{"OneLayerSplit", recipe({2, 6, 1}, Function::Relu, kMeanField, 1.0), 5},
+        CoupledCase{"TwoLayers", recipe({2, 8, 6, 2}, Function::Relu, kMeanField, 0.7)},
+        CoupledCase{"TwoLayersSplit", recipe({2, 5, 6, 1}, Function::Tanh, kMeanField, 1.0), 3},
+        CoupledCase{"TwoLayersCompressed", recipe({2, 5, 6, 1}, Function::Relu, kMeanField, 1.0), 5, 2},
+        CoupledCase{"ThreeLayersCompressed", recipe({2, 4, 5, 3, 2}, Function::Gelu, kMeanField, 1.5), 4, 3},
+        CoupledCase{"ToOneComponent", recipe({2, 4, 5, 3, 2}, Function::Sigmoid, kMeanField, 2.0), 5, 1},
+        CoupledCase{"DeterministicWeights", recipe({2, 3, 8, 2}, Function::Relu, kDeterministic, 1.0), 4, 2},
+        CoupledCase{"SingleNeurons", recipe({1, 1, 1, 1}, Function::Relu, kMeanField, 1.0), 3, 2}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(CoupledSimulationArguments, AreChecked) {
+  const Network network = network_of({"", recipe({2, 4, 1}, Function::Relu, kMeanField, 1.0)});
+  EXPECT_THROW(simulate_coupled(network, Vector::Ones(2), 0, MomentTrace{}, {}), InvalidArgument);
+}
+
+/// Through certify(): lower <= upper statistical, and the coupling's cost is not above the certificate, whose
+/// couplings it follows.
+TEST(TwoSidedStatistics, BracketTheDistance) {
+  Index positive = 0;
+  for (std::uint64_t seed = 0; seed < 24; ++seed) {
+    testing::NetworkRecipe tested = recipe({2, 6, 5, 2}, seed % 2 == 0 ? Function::Relu : Function::Tanh,
+                                           kMeanField, 0.2 + 0.4 * static_cast<double>(seed % 8));
+    if (seed % 3 == 0) tested.widths = {2, 7, 1};
+    tested.seed = seed;
+    const Network network = testing::random_network(tested);
+    Options options;
+    options.method = Method::Moment;
+    options.pieces = seed % 4 == 0 ? 16 : 1;
+    options.statistics = 10000;
+    options.threads = 1;
+    Services services;
+    CoupledDistance coupled;
+    services.statistics = [&](const Network& net, ConstMatrixRef inputs, Index index,
+                              const MomentTrace* trace, const GaussianMixture& mixture,
+                              const Options& chosen) {
+      coupled = coupled_distance(
+          simulate_coupled(net, inputs.col(0), index, *trace, {chosen.statistics, chosen.seed, 1, nullptr}),
+          kFailure);
+      return two_sided_statistics(net, inputs, index, trace, mixture, chosen);
+    };
+    const Result result = certify(network, input_of(network), options, services).front();
+    ASSERT_TRUE(result.statistics);
+    EXPECT_EQ(result.statistics->w2_upper, coupled.w2_upper);
+    EXPECT_LE(result.statistics->w2_lower, result.statistics->w2_upper) << "seed " << seed;
+    EXPECT_LE(coupled.square.mean - kSigmas * coupled.square.standard_error,
+              result.w2.value * result.w2.value)
+        << "seed " << seed;
+    positive += result.statistics->w2_lower > 0.0 ? 1 : 0;
+  }
+  EXPECT_GE(positive, 1);
+}
+
+TEST(TwoSidedStatistics, SignaturesHaveNoUpperBound) {
+  const Network network = network_of({"", recipe({2, 4, 1}, Function::Relu, kMeanField, 1.0)});
+  Options options;
+  options.method = Method::Signature;
+  options.statistics = 500;
+  Services services;
+  services.statistics = statistics_service();
+  const Result result = certify(network, input_of(network), options, services).front();
+  ASSERT_TRUE(result.statistics);
+  EXPECT_TRUE(std::isnan(result.statistics->w2_upper));
+  EXPECT_EQ(result.statistics->samples, 500);
+  EXPECT_THROW(certify(network, input_of(network), options), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace mixcert
