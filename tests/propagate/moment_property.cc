@@ -141,7 +141,7 @@ void check_coupling(const MomentCase& tested, double bound, Index samples, Momen
   const CoupledCost cost = coupled_cost(tested.network, tested.input, samples, 5);
   const double least = cost.mean_square - Tolerance::standard_errors * cost.standard_error;
   EXPECT_LE(std::sqrt(std::max(0.0, least)), bound);
-  if (cost.mean_square > 100.0 * cost.standard_error && cost.mean_square > 1e-20) {
+  if (cost.mean_square > 30.0 * cost.standard_error && cost.mean_square > 1e-20) {
     summary.smallest_coupled = std::min(summary.smallest_coupled, bound / std::sqrt(cost.mean_square));
   }
 }
