@@ -1,0 +1,240 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Integrals: Gauss and Legendre's rule with thirty nodes on short panels that end at the kink. Variances and
+// rests are integrals of squares, never differences of moments, so nothing cancels and doubles suffice.
+#include "propagate/moment_oracle.h"
+
+#include <algorithm>
+#include <boost/math/quadrature/gauss.hpp>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "propagate/naive_oracle.h"
+#include "propagate/naive_scalar.h"
+#include "support/naive_layer.h"
+
+namespace mixcert::testing {
+namespace {
+
+/// naive_activation, but gelu with all digits on the far left.
+double activation_value(const Activation& activation, double x) {
+  if (activation.function() == ActivationFunction::Gelu) return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
+  return naive_activation(activation, x);
+}
+
+/// E g(f(m + s x), x), x ~ N(0,1); f may have a kink at zero.
+class Integrator {
+ public:
+  Integrator(const Activation& activation, double mean, double deviation) {
+    // Short panels near the origin of f, whose nearest pole is at least pi / (2 s) away in x; 40 / s from
+    // there every f is linear to double precision.
+    const double longest = std::min(2.0, 2.0 / deviation);
+    const auto at = [&](double z) { return std::clamp((z - mean) / deviation, -kEnd, kEnd); };
+    add_panels(-kEnd, at(-40.0), 2.0);
+    add_panels(at(-40.0), at(0.0), longest);
+    add_panels(at(0.0), at(40.0), longest);
+    add_panels(at(40.0), kEnd, 2.0);
+    for (const Node& node : nodes_) {
+      values_.push_back(activation_value(activation, mean + deviation * node.x));
+    }
+  }
+
+  template <typename Function>
+  [[nodiscard]] double expect(const Function& function) const {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      sum += nodes_[i].weight * function(values_[i], nodes_[i].x);
+    }
+    return sum;
+  }
+
+ private:
+  struct Node {
+    double x;
+    double weight;
+  };
+  static constexpr double kEnd = 13.0;  // the density there is 1e-37
+
+  void add_panels(double from, double to, double longest) {
+    if (!(from < to)) return;
+    const auto count = static_cast<int>(std::ceil((to - from) / longest));
+    const double half = 0.5 * (to - from) / count;
+    for (int i = 0; i < count; ++i) add_panel(from + (2 * i + 1) * half, half);
+  }
+
+  void add_panel(double center, double half) {
+    using Rule = boost::math::quadrature::gauss<double, 30>;
+    for (std::size_t i = 0; i < Rule::abscissa().size(); ++i) {
+      for (const double sign : {-1.0, 1.0}) {
+        const double x = center + sign * half * Rule::abscissa()[i];
+        const double density = std::exp(-0.5 * x * x) / std::sqrt(2.0 * std::numbers::pi);
+        nodes_.push_back({x, half * Rule::weights()[i] * density});
+      }
+    }
+  }
+
+  std::vector<Node> nodes_;
+  std::vector<double> values_;
+};
+
+NaivePiece make_piece(const Activation& activation, const Vector& mean, const Matrix& covariance) {
+  const Index n = mean.size();
+  NaivePiece piece;
+  piece.mean = mean;
+  piece.deviation = covariance.diagonal().cwiseSqrt();
+  piece.correlation = Matrix::Zero(n, n);
+  for (Index i = 0; i < n; ++i) {
+    piece.neurons.push_back(naive_neuron(activation, mean(i), std::sqrt(covariance(i, i))));
+    for (Index j = 0; j < n; ++j) {
+      const double scale = std::sqrt(covariance(i, i)) * std::sqrt(covariance(j, j));
+      if (scale > 0.0) piece.correlation(i, j) = i == j ? 1.0 : covariance(i, j) / scale;
+    }
+  }
+  return piece;
+}
+
+double weight_variance(const DenseLayer& layer, Index l, Index j) {
+  return entry_covariance_of(layer, l, j, l, j);
+}
+double bias_variance(const DenseLayer& layer, Index l) {
+  return entry_covariance_of(layer, l, layer.inputs(), l, layer.inputs());
+}
+
+/// Right side of (H.1) with B = M' diag(metric) M.
+double signal_error(const NaivePiece& piece, const Matrix& weights, const Vector& metric) {
+  double sum = 0.0;
+  for (Index i = 0; i < weights.cols(); ++i) {
+    for (Index j = 0; j < weights.cols(); ++j) {
+      double b = 0.0;
+      for (Index l = 0; l < weights.rows(); ++l) b += metric(l) * weights(l, i) * weights(l, j);
+      const double r = piece.correlation(i, j);
+      const NaiveNeuron& at_i = piece.neurons[static_cast<std::size_t>(i)];
+      const NaiveNeuron& at_j = piece.neurons[static_cast<std::size_t>(j)];
+      sum += b * (at_i.linear * at_j.linear * r + at_i.quadratic * at_j.quadratic * r * r);
+      sum += std::abs(b) * std::pow(std::abs(r), 3) * at_i.rest * at_j.rest;
+    }
+  }
+  return sum;
+}
+
+/// Right side of (H.2) for output l.
+double noise_error(const NaivePiece& piece, const DenseLayer& layer, Index l) {
+  double variance = 0.0;
+  for (Index i = 0; i < layer.inputs(); ++i) {
+    for (Index j = 0; j < layer.inputs(); ++j) {
+      const double r = piece.correlation(i, j);
+      const NaiveNeuron& at_i = piece.neurons[static_cast<std::size_t>(i)];
+      const NaiveNeuron& at_j = piece.neurons[static_cast<std::size_t>(j)];
+      variance += weight_variance(layer, l, i) * weight_variance(layer, l, j) *
+                  (at_i.square_slope * at_j.square_slope * r + r * r * at_i.square_rest * at_j.square_rest);
+    }
+  }
+  const double noise = naive_mean_noise(piece, layer, l);
+  if (!(noise > 0.0)) return 0.0;
+  const double root_sum = std::sqrt(noise) + std::sqrt(bias_variance(layer, l));
+  const double ratio = variance / (noise * noise);
+  // 1 - (1 + v)^{-1/2} without cancellation.
+  const double hoelder = -2.0 * noise * std::expm1(-0.5 * std::log1p(ratio));
+  return std::min(variance / (root_sum * root_sum), hoelder);
+}
+
+/// The law q+ of (H.3).
+std::pair<Vector, Matrix> pushed_law(const NaivePiece& piece, const DenseLayer& layer) {
+  const Matrix& weights = layer.weight_mean();
+  Vector mean = layer.bias_mean();
+  Matrix covariance = Matrix::Zero(layer.outputs(), layer.outputs());
+  for (Index l = 0; l < layer.outputs(); ++l) {
+    for (Index i = 0; i < layer.inputs(); ++i) {
+      mean(l) += weights(l, i) * piece.neurons[static_cast<std::size_t>(i)].mean;
+      for (Index j = 0; j < layer.inputs(); ++j) {
+        const double signal = piece.neurons[static_cast<std::size_t>(i)].gain * piece.correlation(i, j) *
+                              piece.neurons[static_cast<std::size_t>(j)].gain;
+        for (Index m = 0; m < layer.outputs(); ++m) {
+          covariance(l, m) += weights(l, i) * signal * weights(m, j);
+        }
+      }
+    }
+    covariance(l, l) += naive_mean_noise(piece, layer, l);
+  }
+  return {mean, covariance};
+}
+
+/// Metrics of the pre-activations after layer k, one for every form of (M.5); the identity at the output.
+std::vector<Vector> next_metrics(const Network& network, Index k) {
+  if (k == network.hidden_count()) return {Vector::Ones(network.outputs())};
+  std::vector<Vector> metrics;
+  for (const char* form : {"expected", "scaled-spectral", "gershgorin", "scaled-gershgorin"}) {
+    metrics.emplace_back(std::pow(naive_lipschitz(network.activation(k + 1)), 2) *
+                         naive_chain(network, form)[static_cast<std::size_t>(k)]);
+  }
+  return metrics;
+}
+
+}  // namespace
+
+double naive_mean_noise(const NaivePiece& piece, const DenseLayer& layer, Index l) {
+  double noise = bias_variance(layer, l);
+  for (Index j = 0; j < layer.inputs(); ++j) {
+    noise += weight_variance(layer, l, j) * piece.neurons[static_cast<std::size_t>(j)].second;
+  }
+  return noise;
+}
+
+NaiveNeuron naive_neuron(const Activation& activation, double mean, double deviation) {
+  NaiveNeuron neuron;
+  if (!(deviation > 0.0)) {
+    neuron.mean = activation_value(activation, mean);
+    neuron.second = neuron.mean * neuron.mean;
+    return neuron;
+  }
+  const Integrator integral(activation, mean, deviation);
+  const auto hermite2 = [](double x) { return (x * x - 1.0) / std::numbers::sqrt2; };
+  const double mu = integral.expect([](double a, double) { return a; });
+  const double c1 = integral.expect([&](double a, double x) { return (a - mu) * x; });
+  const double c2 = integral.expect([&](double a, double x) { return (a - mu - c1 * x) * hermite2(x); });
+  const double rest =
+      integral.expect([&](double a, double x) { return std::pow(a - mu - c1 * x - c2 * hermite2(x), 2); });
+  const double variance = integral.expect([&](double a, double) { return (a - mu) * (a - mu); });
+  const double second = integral.expect([](double a, double) { return a * a; });
+  const double slope = integral.expect([&](double a, double x) { return (a * a - second) * x; });
+  const double square_rest =
+      integral.expect([&](double a, double x) { return std::pow(a * a - second - slope * x, 2); });
+  const double gain = c1 < 0.0 ? -std::sqrt(variance) : std::sqrt(variance);
+  neuron.mean = mu;
+  neuron.gain = gain;
+  // c_1 - k = -(k^2 - c_1^2) / (k + c_1).
+  neuron.linear = gain == 0.0 ? 0.0 : -(c2 * c2 + rest) / (gain + c1);
+  neuron.quadratic = c2;
+  neuron.rest = std::sqrt(rest);
+  neuron.second = second;
+  neuron.square_slope = slope;
+  neuron.square_rest = std::sqrt(square_rest);
+  return neuron;
+}
+
+NaiveMomentCertificate naive_moment_certificate(const Network& network, const Vector& input) {
+  const Vector first = input.unaryExpr([&](double x) { return activation_value(network.activation(0), x); });
+  const Gaussian start = naive_push(network.layer(0), first, 1);
+  NaiveMomentCertificate certificate{start.mean, start.covariance.to_dense(), {}, {}, 0.0};
+  for (Index k = 1; k <= network.hidden_count(); ++k) {
+    const DenseLayer& layer = network.layer(k);
+    const NaivePiece piece = make_piece(network.activation(k), certificate.mean, certificate.covariance);
+    double least = std::numeric_limits<double>::infinity();
+    for (const Vector& metric : next_metrics(network, k)) {
+      double squares = signal_error(piece, layer.weight_mean(), metric);
+      for (Index l = 0; l < layer.outputs(); ++l) squares += metric(l) * noise_error(piece, layer, l);
+      least = std::min(least, std::sqrt(std::max(0.0, squares)));
+    }
+    certificate.pieces.push_back(piece);
+    certificate.local.push_back(least);
+    certificate.w2 += least;
+    std::tie(certificate.mean, certificate.covariance) = pushed_law(piece, layer);
+  }
+  return certificate;
+}
+
+}  // namespace mixcert::testing
