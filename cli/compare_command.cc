@@ -182,8 +182,9 @@ void add_compare_command(CLI::App& app) {
       ->type_name("FILE");
   command->add_option("--json", arguments->json, "write all estimates")->type_name("FILE");
   arguments->sampling.add_to(*command, {"samples", "seed", "threads"});
-  add_table_options(*command, option_table(), arguments->options,
-                    {"failure-probability", "pieces", "components", "epsilon", "max-components"});
+  add_table_options(
+      *command, option_table(), arguments->options,
+      {"failure-probability", "sensitivity", "pieces", "components", "epsilon", "max-components"});
   command->footer("Example:\n  mixcert compare net.safetensors --inputs x.csv --result r.npz --samples 1000");
   command->callback([arguments] { run_compare(*arguments); });
 }

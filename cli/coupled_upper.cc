@@ -61,9 +61,7 @@ CoupledUpper coupled_upper(const Network& network, const Matrix& inputs,
       },
       services);
   if (upper.found < static_cast<Index>(results.size())) {
-    upper.gap =
-        "the result is another method's, or of other --pieces, --components, --epsilon, --max-components or "
-        "--seed";
+    upper.gap = "the result is another method's, or certify was given other options; give the same here";
   }
   return upper;
 }

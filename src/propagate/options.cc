@@ -37,8 +37,8 @@ const std::vector<std::pair<GridPlacement, std::string>>& grid_names() {
 }
 
 const std::vector<std::pair<SensitivityMode, std::string>>& sensitivity_names() {
-  static const std::vector<std::pair<SensitivityMode, std::string>> names = {{SensitivityMode::Closed, "closed"},
-                                                                             {SensitivityMode::Sdp, "sdp"}};
+  static const std::vector<std::pair<SensitivityMode, std::string>> names = {
+      {SensitivityMode::Closed, "closed"}, {SensitivityMode::Sdp, "sdp"}};
   return names;
 }
 
@@ -53,12 +53,11 @@ std::string_view name_of(Enum value, const std::vector<std::pair<Enum, std::stri
 OptionTable<Options> make_table() {
   return {
       flag_option("joint", &Options::joint, "one mixture over the outputs at all inputs"),
-      choice_option("method", &Options::method, method_names(),
-                    "auto: the better of moment and signature; cross: no bound"),
+      choice_option("method", &Options::method, method_names(), "auto: moment or signature; cross: no bound"),
       choice_option("certificate", &Options::certificate, certificate_names(),
                     "constants that carry errors to the output"),
       choice_option("sensitivity", &Options::sensitivity, sensitivity_names(),
-                    "method moment: metrics by closed forms, or also by a semidefinite program"),
+                    "moment: metrics by closed forms, or an SDP too"),
       choice_option("grid", &Options::grid, grid_names(), "optimal or evenly spaced points"),
       integer_option<Options, Index>("signature-size", &Options::signature_size, 1, kMaxGridSize,
                                      "grid points per Gaussian component"),

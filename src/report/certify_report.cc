@@ -149,11 +149,12 @@ std::string CertifyReport::statistics_lines() const {
               ? fmt::format("; W2 <= upper but for a probability of {}\n", statistics_->failure_probability)
               : "; no upper estimate for mixtures of method signature or cross\n";
   if (std::isnan(bound_sum_)) return text;
-  const auto ratio = [&](double sum) {
-    return sum > 0.0 ? short_number(bound_sum_ / sum) : std::string("-");
+  const auto ratio = [&](const char* side, double sum) {
+    return sum > 0.0 ? fmt::format("; at {} {}", side, short_number(bound_sum_ / sum)) : std::string();
   };
-  return text + fmt::format("  looseness of the certified bound: at least {}, at most {} (ratios of means)\n",
-                            ratio(upper_sum_), ratio(lower_sum_));
+  const std::string ratios = ratio("least", upper_sum_) + ratio("most", lower_sum_);
+  if (ratios.empty()) return text;
+  return text + "  looseness of the certified bound (ratios of means)" + ratios + "\n";
 }
 
 std::string CertifyReport::footer() const {

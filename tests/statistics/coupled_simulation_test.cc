@@ -74,6 +74,27 @@ MomentTrace planned_trace(const CoupledCase& tested, const Network& network) {
   return propagate_moments(network, input_of(network), planner, {});
 }
 
+// sqrt(n) times Kolmogorov's distance exceeds this once in 1e5.
+constexpr double kMostKolmogorov = 2.5;
+
+/// sqrt(n) sup |F_n - F| of output l against the mixture's marginal.
+double kolmogorov(const Matrix& samples, const GaussianMixture& mixture, Index l) {
+  std::vector<double> values(samples.row(l).begin(), samples.row(l).end());
+  std::sort(values.begin(), values.end());
+  const auto n = static_cast<double>(values.size());
+  double distance = 0.0;
+  for (std::size_t s = 0; s < values.size(); ++s) {
+    double cdf = 0.0;
+    for (Index i = 0; i < mixture.size(); ++i) {
+      const Gaussian& component = mixture.component(i);
+      cdf += mixture.weights()(i) *
+             normal_cdf((values[s] - component.mean(l)) / std::sqrt(component.covariance.variances()(l)));
+    }
+    distance = std::max(distance, std::abs(cdf - (static_cast<double>(s) + 0.5) / n));
+  }
+  return std::sqrt(n) * distance;
+}
+
 class CoupledSimulation : public ::testing::TestWithParam<CoupledCase> {
  protected:
   CoupledSimulation() : network_(network_of(GetParam())), trace_(planned_trace(GetParam(), network_)) {
@@ -91,22 +112,9 @@ TEST_P(CoupledSimulation, SurrogateHasTheMixturesMoments) {
   EXPECT_LE(testing::moment_z(samples_.surrogate, trace_.output.mean(), trace_.output.covariance()), kSigmas);
 }
 
-/// Kolmogorov's distance of each output from the mixture's marginal: sqrt(n) D exceeds 2.5 once in 1e5.
 TEST_P(CoupledSimulation, SurrogateHasTheMixturesQuantiles) {
   for (Index l = 0; l < network_.outputs(); ++l) {
-    std::vector<double> values(samples_.surrogate.row(l).begin(), samples_.surrogate.row(l).end());
-    std::sort(values.begin(), values.end());
-    double distance = 0.0;
-    for (std::size_t s = 0; s < values.size(); ++s) {
-      double cdf = 0.0;
-      for (Index i = 0; i < trace_.output.size(); ++i) {
-        const Gaussian& component = trace_.output.component(i);
-        cdf += trace_.output.weights()(i) *
-               normal_cdf((values[s] - component.mean(l)) / std::sqrt(component.covariance.variances()(l)));
-      }
-      distance = std::max(distance, std::abs(cdf - (static_cast<double>(s) + 0.5) / kSamples));
-    }
-    EXPECT_LE(std::sqrt(static_cast<double>(kSamples)) * distance, 2.5) << "output " << l;
+    EXPECT_LE(kolmogorov(samples_.surrogate, trace_.output, l), kMostKolmogorov) << "output " << l;
   }
 }
 
@@ -162,6 +170,27 @@ INSTANTIATE_TEST_SUITE_P(
         CoupledCase{"DeterministicWeights", recipe({2, 3, 8, 2}, Function::Relu, kDeterministic, 1.0), 4, 2},
         CoupledCase{"SingleNeurons", recipe({1, 1, 1, 1}, Function::Relu, kMeanField, 1.0), 3, 2}),
     [](const auto& test) { return test.param.name; });
+
+/// y = relu(b), b ~ N(0,1), and its pieces merged into one Gaussian: a compression that left samples where
+/// they are, with the same two moments, would be far from it.
+TEST(CoupledCompression, MovesSamplesToTheMergedLaw) {
+  const auto layer = [](const char* name, double weight, double variance) {
+    return DenseLayer(name, Matrix::Constant(1, 1, weight), Vector::Zero(1), DeterministicWeights{},
+                      IndependentBias{Vector::Constant(1, variance)});
+  };
+  const Network network(
+      {layer("0", 0.0, 1.0), layer("1", 1.0, 0.0), layer("2", 1.0, 1e-4)},
+      {Activation(Function::Identity), Activation(Function::Relu), Activation(Function::Identity)});
+  CoupledCase tested{"", {}, 5, 1};
+  const MomentTrace trace = planned_trace(tested, network);
+  ASSERT_GT(trace.layers[1].before.size(), 1);
+  ASSERT_EQ(trace.layers[1].after.size(), 1);
+  SimulationOptions options;
+  options.samples = kSamples;
+  const CoupledSamples samples = simulate_coupled(network, input_of(network), 0, trace, options);
+  EXPECT_LE(kolmogorov(samples.surrogate, trace.output, 0), kMostKolmogorov);
+  EXPECT_LE(testing::moment_z(samples.surrogate, trace.output.mean(), trace.output.covariance()), kSigmas);
+}
 
 TEST(CoupledSimulationArguments, AreChecked) {
   const Network network = network_of({"", recipe({2, 4, 1}, Function::Relu, kMeanField, 1.0)});
