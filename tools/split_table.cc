@@ -18,7 +18,7 @@ namespace {
 constexpr int kCellsPerWidth = 4000;
 // Errors below this are as good as zero: more pieces of the same width are not looked for.
 constexpr double kNegligible = 1e-6;
-constexpr Index kSizes[] = {2, 3, 4, 5, 6, 7, 9, 11, 13, 17, 25, 33};
+constexpr Index kSizes[] = {2, 3, 4, 5, 6, 7, 9, 11, 13, 17, 25, 33, 44, 64};
 // Falling; optimised from the narrowest on, where the optimal quantizer is a good start.
 constexpr double kWidths[] = {0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.35, 0.3, 0.25, 0.2, 0.15, 0.1, 0.05};
 

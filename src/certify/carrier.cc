@@ -67,8 +67,8 @@ Matrix second_moment(const OutputNorm& norm, const DenseLayer& layer) {
 }
 
 /// The norms on the inputs of `layer` that a norm on its outputs becomes behind the activation.
-void carry_back(const OutputNorm& norm, const DenseLayer& layer, const Activation& activation, const Vector& errors,
-                const MetricForm& form, bool split, std::vector<OutputNorm>& norms) {
+void carry_back(const OutputNorm& norm, const DenseLayer& layer, const Activation& activation,
+                const Vector& errors, const MetricForm& form, bool split, std::vector<OutputNorm>& norms) {
   const Matrix a = second_moment(norm, layer);
   Vector g = form.form(a, errors).array() + kUnderflowFloor;
   g *= feasibility_factor(g, a, 2 * a.rows()) * (1.0 + 4 * kUnitRoundoff);
@@ -79,8 +79,8 @@ void carry_back(const OutputNorm& norm, const DenseLayer& layer, const Activatio
   if (rest > 0.0) norms.push_back({norm.factor * rest * kOutward, true, Matrix(g.asDiagonal())});
 }
 
-/// A guess of the mean-square errors of z_{k+1}: the spread that layer k - 1 puts on layer k's inputs, through the mean
-/// weights. Any positive vector is valid.
+/// A guess of the mean-square errors of z_{k+1}: the spread that layer k - 1 puts on layer k's inputs,
+/// through the mean weights. Any positive vector is valid.
 Vector expected_errors(const Network& network, Index k) {
   const DenseLayer& before = network.layer(k - 1);
   const Vector spread = before.row_variances() + before.bias_variances() + before.row_norms().cwiseAbs2();
@@ -111,8 +111,8 @@ Carriers make_carriers(const Network& network, SensitivityMode mode) {
       std::vector<OutputNorm> before;
       const bool split = 2 * norms.size() <= kMostNorms;
       for (const OutputNorm& norm : norms) {
-        carry_back(norm, network.layer(k + 1), network.activation(k + 1), expected_errors(network, k), form, split,
-                   before);
+        carry_back(norm, network.layer(k + 1), network.activation(k + 1), expected_errors(network, k), form,
+                   split, before);
       }
       norms = std::move(before);
       Carrier carrier{form.name, {}};

@@ -166,7 +166,8 @@ Certificate evaluate_certificate(const Network& network, const Sensitivity& sens
     w1 = w1 + terms.compression_w1 + terms.local_w1;
   }
   certificate.w2 = Bound::of(Norm::W2, w2);
-  certificate.w1 = Bound::of(Norm::W1, min(w1, w2));
+  // After an overflow there is no bound of either kind.
+  certificate.w1 = certificate.w2.exists() ? Bound::of(Norm::W1, min(w1, w2)) : Bound::none(Norm::W1);
   return certificate;
 }
 

@@ -42,12 +42,13 @@ Vector inverse_roots(const Vector& errors) {
   return errors.array().max(floor).sqrt().inverse();
 }
 
-// The barrier weight falls by this factor a step; the last one is this fraction of the objective per coordinate.
+// The barrier weight falls by this factor a step; the last one is this fraction of the objective per
+// coordinate.
 constexpr double kBarrierFactor = 0.3;
 constexpr double kBarrierEnd = 1e-3;
 
-/// One damped Newton step of  errors'g - mu log det(diag(g) - A): gradient errors - mu diag X, Hessian mu X o X,
-/// X = (diag(g) - A)^{-1}. False when nothing could be improved.
+/// One damped Newton step of  errors'g - mu log det(diag(g) - A): gradient errors - mu diag X, Hessian mu X o
+/// X, X = (diag(g) - A)^{-1}. False when nothing could be improved.
 bool newton_step(const Matrix& a, const Vector& errors, double mu, Vector& g) {
   const Index n = g.size();
   Matrix slack = -a;
@@ -95,9 +96,12 @@ const std::vector<MetricForm>& closed_forms() {
       {"scaled-gershgorin",
        [](const Matrix& a, const Vector&) { return gershgorin(a, positive_roots(a.diagonal())); }},
       {"weighted-spectral",
-       [](const Matrix& a, const Vector& errors) { return spectral_after_scaling(a, inverse_roots(errors)); }},
-      {"weighted-gershgorin",
-       [](const Matrix& a, const Vector& errors) { return gershgorin(a, inverse_roots(errors).cwiseInverse()); }}};
+       [](const Matrix& a, const Vector& errors) {
+         return spectral_after_scaling(a, inverse_roots(errors));
+       }},
+      {"weighted-gershgorin", [](const Matrix& a, const Vector& errors) {
+         return gershgorin(a, inverse_roots(errors).cwiseInverse());
+       }}};
   return forms;
 }
 

@@ -11,7 +11,8 @@
 
 namespace mixcert {
 
-/// `errors`: mean-square errors that the metric will multiply, as far as they are known; positive. A form may ignore them.
+/// `errors`: mean-square errors that the metric will multiply, as far as they are known; positive. A form may
+/// ignore them.
 struct MetricForm {
   std::string name;
   std::function<Vector(const Matrix& a, const Vector& errors)> form;

@@ -49,8 +49,8 @@ Distances carried(const Carrier& carrier, const std::vector<LocalSum>& sums) {
 }
 
 /// Surrogates of all pieces, by the best carrier.
-void evaluate_local(const Network& network, const std::vector<Carrier>& carriers, const MomentLayerTrace& layer,
-                    Index number, LayerTerms& terms) {
+void evaluate_local(const Network& network, const std::vector<Carrier>& carriers,
+                    const MomentLayerTrace& layer, Index number, LayerTerms& terms) {
   std::vector<std::vector<LocalSum>> sums;
   for (const Carrier& carrier : carriers) sums.emplace_back(carrier.norms.size());
   for (Index i = 0; i < layer.pieces.size(); ++i) {
@@ -131,7 +131,8 @@ Certificate evaluate_moment_certificate(const Network& network, const Sensitivit
     w1 = w1 + terms.compression_w1 + terms.local_w1;
   }
   certificate.w2 = Bound::of(Norm::W2, w2);
-  certificate.w1 = Bound::of(Norm::W1, min(w1, w2));
+  // After an overflow there is no bound of either kind.
+  certificate.w1 = certificate.w2.exists() ? Bound::of(Norm::W1, min(w1, w2)) : Bound::none(Norm::W1);
   return certificate;
 }
 

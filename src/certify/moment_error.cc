@@ -19,6 +19,9 @@ constexpr double kSafety = 1.0 + 1e-12;
 
 double square(double x) { return x * x; }
 
+/// Keeps NaN: where an overflow made one there must be no bound.
+double positive_part(double x) { return x <= 0.0 ? 0.0 : x; }
+
 /// E (sqrt S - sqrt E S)^2 from Var S, an interval around E S, and S >= least: the smaller of the two bounds
 /// of (H.2).
 double root_deviation(double variance, double mean_low, double mean_high, double least) {
@@ -76,7 +79,7 @@ Upper PieceError::signal(const CarriedNorm& norm) const {
   const double majorant = square((norm.gram_roots.array() * (p.abs() + q.abs() + t)).sum());
   const double relative =
       3.0 * correlation_error_ + rounding_gamma(4 * norm.metric.size() + 16) + rounding_gamma(4 * n + 32);
-  return {std::max(sum, 0.0), std::max(0.0, next_up(sum + relative * kSafety * majorant))};
+  return {positive_part(sum), positive_part(next_up(sum + relative * kSafety * majorant))};
 }
 
 void PieceError::compute_noise(const DenseLayer& next) {
@@ -108,7 +111,7 @@ void PieceError::compute_noise(const DenseLayer& next) {
     const double mean = least + sums(l, 0);
     const double mean_error = next_up(sums(l, 1) + relative * mean) * kSafety;
     const double upper =
-        std::max(0.0, variance(l) + relative * square(sums(l, 2)) + 2.0 * sums(l, 3) * sums(l, 2)) * kSafety;
+        positive_part(variance(l) + relative * square(sums(l, 2)) + 2.0 * sums(l, 3) * sums(l, 2)) * kSafety;
     noise_(l) = root_deviation(upper, std::max(least, mean - mean_error), mean + mean_error, least) * kSafety;
     noise_slack_(l) =
         mean_error < mean ? kSafety * mean_error / std::sqrt(mean) : kSafety * std::sqrt(mean_error);

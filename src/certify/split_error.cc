@@ -3,7 +3,11 @@
 // Costs of splits, docs/theory/splitting.md (P.1), and of the rounded pieces (H.6).
 #include "certify/split_error.h"
 
+#include <Eigen/Cholesky>
+#include <algorithm>
 #include <cmath>
+
+#include "mixcert/core/error.h"
 
 namespace mixcert {
 namespace {
@@ -19,7 +23,51 @@ Upper component_cost(const std::vector<SplitDirection>& splits, ConstVectorRef g
   return cost;
 }
 
+/// Diagonal components are split along coordinates: u_j^2 <= C_jj, added up, suffices.
+bool diagonal_fits(const Vector& variances, const std::vector<SplitDirection>& splits) {
+  Vector taken = Vector::Zero(variances.size());
+  for (const SplitDirection& split : splits) {
+    if ((split.direction.array() != 0.0).count() > 1) return false;
+    taken += split.direction.cwiseAbs2();
+  }
+  return (taken.array() * (1.0 + 4 * kUnitRoundoff) <= variances.array()).all();
+}
+
 }  // namespace
+
+double split_slack(Index dimension) {
+  return 32.0 * static_cast<double>(dimension) * rounding_gamma(dimension + 32);
+}
+
+bool splits_fit(const Covariance& covariance, const std::vector<SplitDirection>& splits) {
+  const Vector variances = covariance.variances();
+  if (covariance.is_diagonal()) return diagonal_fits(variances, splits);
+  const Index n = covariance.dimension();
+  const Vector scale = variances.unaryExpr([](double v) { return v > 0.0 ? 1.0 / std::sqrt(v) : 0.0; });
+  Matrix rest = covariance.to_dense();
+  for (const SplitDirection& split : splits) rest -= split.direction * split.direction.transpose();
+  rest = scale.asDiagonal() * rest * scale.asDiagonal();
+  for (Index i = 0; i < n; ++i) {
+    const bool constant = !(variances(i) > 0.0);
+    for (const SplitDirection& split : splits) {
+      if (constant && split.direction(i) != 0.0) return false;
+    }
+    if (constant) rest(i, i) = 1.0;
+  }
+  if (!rest.allFinite()) return false;
+  // (M.4): a Cholesky factorisation that ends proves H >= 0 for H = (factorised matrix) + shift; entries of
+  // `rest` are off by at most gamma times the product of two deviations each, 1 + the number of directions of
+  // them.
+  const double terms = static_cast<double>(splits.size() + 2);
+  const double count = static_cast<double>(n);
+  const double shift =
+      2.0 * (rounding_gamma(n + 2) * 2.0 * count +
+             count * terms * rounding_gamma(static_cast<Index>(splits.size()) + covariance.rank() + 8));
+  const double slack = split_slack(n);
+  if (shift >= slack) return false;
+  rest.diagonal().array() += slack - shift;
+  return rest.llt().info() == Eigen::Success;
+}
 
 Upper split_distance(const MomentLayerTrace& layer, ConstVectorRef g, Upper scale) {
   Upper squared;
@@ -29,6 +77,8 @@ Upper split_distance(const MomentLayerTrace& layer, ConstVectorRef g, Upper scal
     if (layer.splits[j].empty()) continue;
     const double weight = layer.after.weights()(static_cast<Index>(j));
     const Gaussian& component = layer.after.component(static_cast<Index>(j));
+    require(splits_fit(component.covariance, layer.splits[j]),
+            "certificate: a split is no part of its component");
     squared = squared + Upper::exact(weight) * component_cost(layer.splits[j], g);
     spread += weight * g.dot(component.covariance.variances() + component.mean.cwiseAbs2());
     directions = std::max(directions, static_cast<Index>(layer.splits[j].size()));
@@ -36,7 +86,7 @@ Upper split_distance(const MomentLayerTrace& layer, ConstVectorRef g, Upper scal
   if (directions == 0) return {};
   // Means, covariances and weights of the pieces are rounded (H.6).
   const double n = static_cast<double>(g.size());
-  const double relative = 8.0 * n * rounding_gamma(8 * directions + 64);
+  const double relative = 2.0 * split_slack(g.size()) + 8.0 * n * rounding_gamma(8 * directions + 64);
   return (sqrt(squared) + Upper{0.0, std::sqrt(relative * spread) * (1.0 + 1e-9)}) * scale;
 }
 

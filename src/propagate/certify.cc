@@ -40,7 +40,7 @@ Result certify_best(const Prepared& prepared, ConstMatrixRef inputs, MomentTrace
   if (!prepared.signature || best.termination == Termination::EpsilonReached) return best;
   Result other = certify_by_signatures(prepared, inputs);
   const double seconds = best.seconds + other.seconds;
-  if (other.w2.value < best.w2.value) best = std::move(other);
+  if (!(best.w2.value <= other.w2.value)) best = std::move(other);
   best.seconds = seconds;
   return best;
 }
@@ -73,7 +73,7 @@ Prepared prepare(const Network& network, const Options& options, const Services&
 
 }  // namespace
 
-void attach_certificate(const Certificate& certificate, const Options& options, bool budget_spent,
+void attach_certificate(const Certificate& certificate, const Options& options, Shortage shortage,
                         Result& result) {
   result.w2 = certificate.w2;
   result.w1 = certificate.w1;
@@ -89,9 +89,13 @@ void attach_certificate(const Certificate& certificate, const Options& options, 
   const std::string budget = std::to_string(options.max_components);
   if (reached) {
     result.reason = "the bound " + bound + " is at most epsilon";
-  } else if (budget_spent) {
+  } else if (shortage == Shortage::Budget) {
     result.reason =
         "the bound " + bound + " is above epsilon with all " + budget + " components; raise --max-components";
+  } else if (shortage == Shortage::Method) {
+    result.reason = "the bound " + bound + " is above epsilon; more components than " +
+                    std::to_string(result.mixture.size()) + " do not lower it by method " +
+                    std::string(to_string(result.method));
   } else {
     result.reason = "the bound " + bound + " is above epsilon by rounding";
   }

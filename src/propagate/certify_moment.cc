@@ -1,6 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // The moment method: propagate, evaluate, report.
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -45,21 +46,40 @@ Attempt attempt(const Prepared& prepared, ConstVectorRef input, Index budget) {
   return {std::move(trace), std::move(certificate)};
 }
 
+/// 2, 3, 4, 6, 8, 12, ... up to `most`; with `last`, also `most` itself. Without it the budgets for a smaller
+/// `most` are among those for a larger one.
+std::vector<Index> split_budgets(Index most, bool last) {
+  std::vector<Index> budgets;
+  for (Index power = 2; power <= most; power *= 2) {
+    budgets.push_back(power);
+    if (power + power / 2 <= most) budgets.push_back(power + power / 2);
+  }
+  if (last && most > 1 && budgets.back() != most) budgets.push_back(most);
+  return budgets;
+}
+
+Index most_pieces(const MomentTrace& trace) {
+  Index most = 1;
+  for (const MomentLayerTrace& layer : trace.layers) most = std::max(most, layer.pieces.size());
+  return most;
+}
+
 }  // namespace
 
 Result certify_by_moments(const Prepared& prepared, ConstVectorRef input, MomentTrace& trace) {
   const auto start = std::chrono::steady_clock::now();
   const Options& options = prepared.options;
-  // Budgets 1, 2, 4, ...: the best of all, so that a larger budget never gives a larger bound.
+  // The best of growing budgets, so that a larger one never gives a larger bound.
   const Index most = options.epsilon ? options.max_components : options.pieces;
   const double wanted = options.epsilon.value_or(0.0);
   Attempt best = attempt(prepared, input, 1);
-  bool budget_spent = false;
-  for (Index budget = 2; best.certificate.w2.value > wanted && prepared.network.hidden_count() > 0;
-       budget *= 2) {
-    budget_spent = budget > most;
-    if (budget_spent) break;
+  Shortage shortage = Shortage::None;
+  for (Index budget : split_budgets(most, options.epsilon.has_value())) {
+    if (!(best.certificate.w2.value > wanted) || prepared.network.hidden_count() == 0) break;
     Attempt next = attempt(prepared, input, budget);
+    shortage = budget < most                        ? Shortage::None
+               : 2 * most_pieces(next.trace) > most ? Shortage::Budget
+                                                    : Shortage::Method;
     if (next.certificate.w2.value < best.certificate.w2.value) best = std::move(next);
   }
   Result result;
@@ -67,7 +87,7 @@ Result certify_by_moments(const Prepared& prepared, ConstVectorRef input, Moment
   result.certificate = CertificateMode::Metric;
   result.mixture = best.trace.output;
   result.layers = layer_reports(best.trace, best.certificate);
-  attach_certificate(best.certificate, options, budget_spent, result);
+  attach_certificate(best.certificate, options, shortage, result);
   trace = std::move(best.trace);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

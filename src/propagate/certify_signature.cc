@@ -76,7 +76,8 @@ Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs) {
         evaluate_certificate(network, sensitivity, trace, certificate_form(options.certificate));
     result.layers = layer_reports(trace, &certificate);
     result.certificate = mode_used(options.certificate, certificate);
-    attach_certificate(certificate, options, epsilon.budget_spent(), result);
+    attach_certificate(certificate, options, epsilon.budget_spent() ? Shortage::Budget : Shortage::None,
+                       result);
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "certify/split_error.h"
 #include "mixcert/activation/gaussian_moments.h"
 
 namespace mixcert {
@@ -35,10 +36,8 @@ Covariance piece_covariance(const Gaussian& component, const std::vector<SplitDi
     return Covariance::diagonal(variances.cwiseMax(0.0));
   }
   Matrix rest = component.covariance.to_dense();
-  // Raised so that rounding cannot make the stored matrix indefinite (H.6).
-  const double rounding =
-      2.0 * static_cast<double>(rest.rows()) * rounding_gamma(8 * static_cast<Index>(splits.size()) + 16);
-  rest.diagonal() *= 1.0 + rounding;
+  // Raised so that what is left is positive semidefinite (H.6).
+  rest.diagonal() *= 1.0 + 2.0 * split_slack(rest.rows());
   for (const SplitDirection& split : splits) {
     const double removed = 1.0 - split.rule->width * split.rule->width;
     rest -= removed * split.direction * split.direction.transpose();
@@ -87,9 +86,10 @@ ComponentSplitter::ComponentSplitter(const Prepared& prepared, Index layer)
   const Carrier& carrier = *std::min_element(
       carriers.begin(), carriers.end(), [](const auto& a, const auto& b) { return a.gain() < b.gain(); });
   // The largest norm stands for the sum.
-  const CarriedNorm& norm = *std::max_element(
-      carrier.norms.begin(), carrier.norms.end(),
-      [](const auto& a, const auto& b) { return a.factor * a.gram_roots.norm() < b.factor * b.gram_roots.norm(); });
+  const CarriedNorm& norm =
+      *std::max_element(carrier.norms.begin(), carrier.norms.end(), [](const auto& a, const auto& b) {
+        return a.factor * a.gram_roots.norm() < b.factor * b.gram_roots.norm();
+      });
   const double scale = norm.factor * norm.factor;
   signal_weight_ = scale * norm.gram.diagonal();
   noise_weight_ = Vector::Zero(signal_weight_.size());
@@ -214,8 +214,13 @@ std::vector<SplitDirection> ComponentSplitter::choose(const Gaussian& component,
   Matrix rest = diagonal ? Matrix() : component.covariance.to_dense();
   for (const auto& [j, rule] : choice.splits()) {
     Vector direction = Vector::Zero(component.dimension());
-    direction(j) = deviations(j);
+    direction(j) = deviations(j) * (1.0 - 16 * kUnitRoundoff);
     splits.push_back({diagonal ? std::move(direction) : take_direction(rest, j), rule});
+    // What is left of a singular covariance may be rounding: such a direction is no part of it.
+    if (!splits_fit(component.covariance, splits)) {
+      splits.pop_back();
+      if (!diagonal) break;
+    }
   }
   return splits;
 }

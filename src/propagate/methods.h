@@ -26,8 +26,15 @@ Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs);
 /// Certifies one input by the moment method; `trace` is what the result was computed from.
 Result certify_by_moments(const Prepared& prepared, ConstVectorRef input, MomentTrace& trace);
 
+/// What kept a search for epsilon from succeeding.
+enum class Shortage {
+  None,    ///< nothing, or rounding
+  Budget,  ///< all components were used
+  Method,  ///< more components would not help
+};
+
 /// Writes bound, relative bound and, with epsilon, how the search ended.
-void attach_certificate(const Certificate& certificate, const Options& options, bool budget_spent,
+void attach_certificate(const Certificate& certificate, const Options& options, Shortage shortage,
                         Result& result);
 
 }  // namespace mixcert

@@ -166,7 +166,7 @@ TEST_F(CertifyCommand, JointGivesOneRowOverAllOutputs) {
 }
 
 TEST_F(CertifyCommand, NoCompressionKeepsAllPoints) {
-  (void)certify({"--components", "0", "--signature-size", "4"});
+  (void)certify({"--method", "signature", "--components", "0", "--signature-size", "4"});
   const json parsed = report();
   for (const json& result : parsed["results"]) {
     for (const json& layer : result["layers"]) EXPECT_EQ(layer["compression"], 0.0);

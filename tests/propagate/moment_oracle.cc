@@ -4,6 +4,7 @@
 // rests are integrals of squares, never differences of moments, so nothing cancels and doubles suffice.
 #include "propagate/moment_oracle.h"
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <boost/math/quadrature/gauss.hpp>
 #include <cmath>
@@ -104,18 +105,17 @@ double bias_variance(const DenseLayer& layer, Index l) {
   return entry_covariance_of(layer, l, layer.inputs(), l, layer.inputs());
 }
 
-/// Right side of (H.1) with B = M' diag(metric) M.
-double signal_error(const NaivePiece& piece, const Matrix& weights, const Vector& metric) {
+/// Right side of (H.1) with B = M' Q M.
+double signal_error(const NaivePiece& piece, const Matrix& weights, const Matrix& q) {
+  const Matrix b = weights.transpose() * q * weights;
   double sum = 0.0;
   for (Index i = 0; i < weights.cols(); ++i) {
     for (Index j = 0; j < weights.cols(); ++j) {
-      double b = 0.0;
-      for (Index l = 0; l < weights.rows(); ++l) b += metric(l) * weights(l, i) * weights(l, j);
       const double r = piece.correlation(i, j);
       const NaiveNeuron& at_i = piece.neurons[static_cast<std::size_t>(i)];
       const NaiveNeuron& at_j = piece.neurons[static_cast<std::size_t>(j)];
-      sum += b * (at_i.linear * at_j.linear * r + at_i.quadratic * at_j.quadratic * r * r);
-      sum += std::abs(b) * std::pow(std::abs(r), 3) * at_i.rest * at_j.rest;
+      sum += b(i, j) * (at_i.linear * at_j.linear * r + at_i.quadratic * at_j.quadratic * r * r);
+      sum += std::abs(b(i, j)) * std::pow(std::abs(r), 3) * at_i.rest * at_j.rest;
     }
   }
   return sum;
@@ -163,15 +163,94 @@ std::pair<Vector, Matrix> pushed_law(const NaivePiece& piece, const DenseLayer& 
   return {mean, covariance};
 }
 
-/// Metrics of the pre-activations after layer k, one for every form of (M.5); the identity at the output.
-std::vector<Vector> next_metrics(const Network& network, Index k) {
-  if (k == network.hidden_count()) return {Vector::Ones(network.outputs())};
-  std::vector<Vector> metrics;
-  for (const char* form : {"expected", "scaled-spectral", "gershgorin", "scaled-gershgorin"}) {
-    metrics.emplace_back(std::pow(naive_lipschitz(network.activation(k + 1)), 2) *
-                         naive_chain(network, form)[static_cast<std::size_t>(k)]);
+/// factor |d|_Q.
+struct NaiveNorm {
+  double factor;
+  Matrix q;
+};
+
+double top_eigenvalue(const Matrix& a) {
+  return Eigen::SelfAdjointEigenSolver<Matrix>(a).eigenvalues().maxCoeff();
+}
+
+/// The six closed forms of (M.5) and (M.7).
+Vector naive_form(int form, const Matrix& a, const Vector& t) {
+  const Vector roots = a.diagonal().unaryExpr([](double x) { return x > 0.0 ? std::sqrt(x) : 1.0; });
+  const Vector t_roots = t.array().max(1e-6 * t.maxCoeff()).sqrt();
+  const Vector ones = Vector::Ones(a.rows());
+  const auto spectral = [&](const Vector& d) {
+    const Matrix scaled = d.cwiseInverse().asDiagonal() * a * d.cwiseInverse().asDiagonal();
+    return Vector(top_eigenvalue(scaled) * d.cwiseAbs2());
+  };
+  const auto gershgorin = [&](const Vector& r) { return Vector((a.cwiseAbs() * r).cwiseQuotient(r)); };
+  switch (form) {
+    case 0:
+      return spectral(ones);
+    case 1:
+      return (a.diagonal().array() > 0.0).select(spectral(roots), 0.0);
+    case 2:
+      return gershgorin(ones);
+    case 3:
+      return gershgorin(roots);
+    case 4:
+      return spectral(t_roots.cwiseInverse());
+    default:
+      return gershgorin(t_roots);
   }
-  return metrics;
+}
+
+/// E[W' Q W] for independent entries.
+Matrix naive_second_moment(const DenseLayer& layer, const Matrix& q) {
+  Matrix a = layer.weight_mean().transpose() * q * layer.weight_mean();
+  for (Index j = 0; j < layer.inputs(); ++j) {
+    for (Index i = 0; i < layer.outputs(); ++i) a(j, j) += q(i, i) * weight_variance(layer, i, j);
+  }
+  return a;
+}
+
+/// The guess of (M.7).
+Vector naive_errors(const Network& network, Index k) {
+  const DenseLayer& before = network.layer(k - 1);
+  const DenseLayer& layer = network.layer(k);
+  Vector t = Vector::Zero(layer.outputs());
+  for (Index l = 0; l < layer.outputs(); ++l) {
+    for (Index j = 0; j < layer.inputs(); ++j) {
+      double spread = bias_variance(before, j);
+      for (Index i = 0; i < before.inputs(); ++i) {
+        spread += weight_variance(before, j, i) + std::pow(before.weight_mean()(j, i), 2);
+      }
+      t(l) += std::pow(layer.weight_mean()(l, j), 2) * spread + weight_variance(layer, l, j);
+    }
+  }
+  return t.array() + 1e-12 * t.maxCoeff();
+}
+
+/// Norms of the pre-activations after layer k by (M.8) with one form at every layer; the identity at the
+/// output.
+std::vector<NaiveNorm> next_norms(const Network& network, Index k, int form) {
+  if (k == network.hidden_count()) return {{1.0, Matrix::Identity(network.outputs(), network.outputs())}};
+  const auto [low, high] = network.activation(k + 1).slope_range();
+  std::vector<NaiveNorm> norms;
+  for (const NaiveNorm& later : next_norms(network, k + 1, form)) {
+    const Matrix a = naive_second_moment(network.layer(k + 1), later.q);
+    const double centre = 0.5 * (low + high);
+    norms.push_back({later.factor * std::abs(centre), a});
+    norms.push_back(
+        {later.factor * 0.5 * (high - low), naive_form(form, a, naive_errors(network, k)).asDiagonal()});
+  }
+  return norms;
+}
+
+/// What hidden layer k adds at the output with one form.
+double naive_local(const Network& network, const NaivePiece& piece, Index k, int form) {
+  const DenseLayer& layer = network.layer(k);
+  double sum = 0.0;
+  for (const NaiveNorm& norm : next_norms(network, k, form)) {
+    double squares = signal_error(piece, layer.weight_mean(), norm.q);
+    for (Index l = 0; l < layer.outputs(); ++l) squares += norm.q(l, l) * noise_error(piece, layer, l);
+    sum += norm.factor * std::sqrt(std::max(0.0, squares));
+  }
+  return sum;
 }
 
 }  // namespace
@@ -221,18 +300,13 @@ NaiveMomentCertificate naive_moment_certificate(const Network& network, const Ve
   const Gaussian start = naive_push(network.layer(0), first, 1);
   NaiveMomentCertificate certificate{start.mean, start.covariance.to_dense(), {}, {}, 0.0};
   for (Index k = 1; k <= network.hidden_count(); ++k) {
-    const DenseLayer& layer = network.layer(k);
     const NaivePiece piece = make_piece(network.activation(k), certificate.mean, certificate.covariance);
     double least = std::numeric_limits<double>::infinity();
-    for (const Vector& metric : next_metrics(network, k)) {
-      double squares = signal_error(piece, layer.weight_mean(), metric);
-      for (Index l = 0; l < layer.outputs(); ++l) squares += metric(l) * noise_error(piece, layer, l);
-      least = std::min(least, std::sqrt(std::max(0.0, squares)));
-    }
+    for (int form = 0; form < 6; ++form) least = std::min(least, naive_local(network, piece, k, form));
     certificate.pieces.push_back(piece);
     certificate.local.push_back(least);
     certificate.w2 += least;
-    std::tie(certificate.mean, certificate.covariance) = pushed_law(piece, layer);
+    std::tie(certificate.mean, certificate.covariance) = pushed_law(piece, network.layer(k));
   }
   return certificate;
 }

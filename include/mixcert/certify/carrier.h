@@ -1,9 +1,10 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// How an error of a layer's pre-activations reaches the output (M.8): an activation whose slopes lie in [c - rho, c + rho]
-// is c times the identity plus a rho-Lipschitz rest, so a difference d of pre-activations becomes at the next layer
-// at most  c |d|_A + rho |d|_diag(g),  A = E[W' Q W], diag(g) >= A. The first norm keeps the signs that a single
-// diagonal metric has to give up. Independent of inputs, so built once per network.
+// How an error of a layer's pre-activations reaches the output (M.8): an activation whose slopes lie in [c -
+// rho, c + rho] is c times the identity plus a rho-Lipschitz rest, so a difference d of pre-activations
+// becomes at the next layer at most  c |d|_A + rho |d|_diag(g),  A = E[W' Q W], diag(g) >= A. The first norm
+// keeps the signs that a single diagonal metric has to give up. Independent of inputs, so built once per
+// network.
 #pragma once
 
 #include <string>
@@ -25,7 +26,8 @@ struct CarriedNorm {
   bool diagonal = true;  ///< is Q?
   Vector metric;         ///< diagonal of Q
   Matrix gram;           ///< M' Q M
-  Vector gram_roots;     ///< no less than sqrt((M'QM)_jj), and fit for bounding rounding: sum_l |M_lj| sqrt(Q_ll) where Q is dense
+  Vector gram_roots;     ///< no less than sqrt((M'QM)_jj), and fit for bounding rounding: sum_l |M_lj|
+                         ///< sqrt(Q_ll) where Q is dense
 };
 
 /// The output error is at most the sum of the norms.
