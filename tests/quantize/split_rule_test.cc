@@ -104,7 +104,7 @@ TEST_P(SplitRuleOfSize, StoredErrorLiesJustBelowACoarserProof) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, SplitRuleOfSize,
-                         ::testing::Values<Index>(2, 3, 4, 5, 6, 7, 9, 11, 13, 17, 25, 33));
+                         ::testing::Values<Index>(2, 3, 4, 5, 6, 7, 9, 11, 13, 17, 25, 33, 44, 64));
 
 TEST(SplitRules, AreOrderedBySizeAndNoneIsDominated) {
   const std::vector<SplitRule>& rules = split_rules();
