@@ -74,19 +74,20 @@ Upper split_distance(const MomentLayerTrace& layer, ConstVectorRef g, Upper scal
   double spread = 0.0;
   Index directions = 0;
   for (std::size_t j = 0; j < layer.splits.size(); ++j) {
-    if (layer.splits[j].empty()) continue;
     const double weight = layer.after.weights()(static_cast<Index>(j));
     const Gaussian& component = layer.after.component(static_cast<Index>(j));
+    spread += weight * g.dot(component.covariance.variances() + component.mean.cwiseAbs2());
+    if (layer.splits[j].empty()) continue;
     require(splits_fit(component.covariance, layer.splits[j]),
             "certificate: a split is no part of its component");
     squared = squared + Upper::exact(weight) * component_cost(layer.splits[j], g);
-    spread += weight * g.dot(component.covariance.variances() + component.mean.cwiseAbs2());
     directions = std::max(directions, static_cast<Index>(layer.splits[j].size()));
   }
   if (directions == 0) return {};
   // Means, covariances and weights of the pieces are rounded (H.6).
   const double n = static_cast<double>(g.size());
-  const double relative = 2.0 * split_slack(g.size()) + 8.0 * n * rounding_gamma(8 * directions + 64);
+  const double relative = 2.0 * split_slack(g.size()) + 8.0 * n * rounding_gamma(8 * directions + 64) +
+                          16.0 * rounding_gamma(layer.pieces.size() + 8 * directions + 64);
   return (sqrt(squared) + Upper{0.0, std::sqrt(relative * spread) * (1.0 + 1e-9)}) * scale;
 }
 
