@@ -33,10 +33,16 @@ void check_inputs(const Network& network, ConstMatrixRef inputs) {
   }
 }
 
+/// A joint law may be too large for the moment method and not for signatures.
+bool fits_moments(const Prepared& prepared, ConstMatrixRef inputs) {
+  return !prepared.signature || !prepared.options.joint || joint_moments_fit(prepared, inputs.cols());
+}
+
 /// The smaller certified bound of the methods that apply.
 Result certify_one(const Prepared& prepared, ConstMatrixRef inputs) {
-  if (!prepared.moment) return certify_by_signatures(prepared, inputs);
-  Result best = certify_by_moments(prepared, inputs.col(0));
+  if (!prepared.moment || !fits_moments(prepared, inputs)) return certify_by_signatures(prepared, inputs);
+  Result best = prepared.options.joint && inputs.cols() > 1 ? certify_jointly_by_moments(prepared, inputs)
+                                                            : certify_by_moments(prepared, inputs.col(0));
   if (!prepared.signature || best.termination == Termination::EpsilonReached) return best;
   Result other = certify_by_signatures(prepared, inputs);
   const double seconds = best.seconds + other.seconds;
@@ -48,7 +54,7 @@ Result certify_one(const Prepared& prepared, ConstMatrixRef inputs) {
 /// Which methods may be used, and what they need.
 Prepared prepare(const Network& network, const Options& options, const Services& services) {
   Prepared prepared{network, options, services, analyse_sensitivity(network), {}, false, false};
-  const std::string gap = moment_method_gap(network, options.joint);
+  const std::string gap = moment_method_gap(network);
   if (options.method == Method::Moment) require(gap.empty(), gap);
   // The paper's and the scalar constants are the signature method's.
   const bool metric =

@@ -25,6 +25,10 @@ struct Prepared {
 Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs);
 /// Certifies one input by the moment method.
 Result certify_by_moments(const Prepared& prepared, ConstVectorRef input);
+/// Certifies the columns of `inputs` as one joint law, by the moment method with one Gaussian per layer.
+Result certify_jointly_by_moments(const Prepared& prepared, ConstMatrixRef inputs);
+/// Would that stay below the memory limit?
+bool joint_moments_fit(const Prepared& prepared, Index input_count);
 
 /// Writes bound, relative bound and, with epsilon, how the search ended.
 void attach_certificate(const Certificate& certificate, const Options& options, bool budget_spent,

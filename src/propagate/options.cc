@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 
 #include "mixcert/quantize/grid_allocation.h"
 
@@ -94,7 +95,7 @@ namespace {
 std::vector<std::string_view> unused_options(Method method) {
   switch (method) {
     case Method::Moment:
-      return {"joint", "grid", "signature-size"};
+      return {"grid", "signature-size"};
     case Method::Signature:
       return {"pieces", "sensitivity"};
     case Method::Cross:
@@ -118,6 +119,10 @@ void Options::validate() const {
       continue;
     throw InvalidArgument("option --" + field.name + ": method " + std::string(to_string(method)) +
                           " has no use for it");
+  }
+  if (joint && pieces > 1) {
+    throw InvalidArgument("option --pieces: laws of several inputs jointly are not split, got " +
+                          std::to_string(pieces));
   }
   if (method == Method::Moment && certificate != CertificateMode::Best &&
       certificate != CertificateMode::Metric) {
