@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Means and covariances over inputs of each neuron's activation, (J.2).
+// Means and covariances over inputs of each neuron's activation, (J.2), and bounds of fourth moments, (J.4).
 #pragma once
 
 #include "mixcert/activation/activation.h"
@@ -14,8 +14,8 @@ struct CrossMoments {
   Vector mean_error;   ///< per neuron, Euclidean norm over inputs
   Matrix covariance;   ///< K_j stacked as (neurons * D) x D
   Vector error;        ///< Frobenius norm of what K_j may be off by
-  Vector largest;      ///< R_j: |a_j - E a_j| <= R_j but for an event that `tail` pays for
-  Vector tail;         ///< no less than E[|a_j - E a_j|^4; |a_j - E a_j| > R_j]
+  Matrix fourth;       ///< with `fourth_error` I added no less than E|d|^2 dd', d = a_j - E a_j; stacked
+  Vector fourth_error;
 
   [[nodiscard]] Index input_count() const { return mean.rows(); }
   [[nodiscard]] Index neuron_count() const { return mean.cols(); }

@@ -30,15 +30,19 @@ struct NeuronTerms {
 Eigen::Map<const Eigen::RowVectorXd> as_row(const Matrix& matrix) { return {matrix.data(), matrix.size()}; }
 
 /// H_j = (1 + tau) A + (1 + 1/tau) B of (J.4), with what inexact moments may change added to its diagonal.
-Matrix spread_matrix(const Matrix& k, const Vector& mu, double error, double mean_error, double largest,
-                     double tail) {
+Matrix spread_matrix(const CrossMoments& moments, Index j) {
+  const Matrix k = moments.block(j);
+  const Vector mu = moments.mean.col(j);
+  const double error = moments.error(j);
+  const double mean_error = moments.mean_error(j);
+  const Matrix fourth = moments.fourth.middleRows(j * mu.size(), mu.size());
   const Index inputs = mu.size();
   const double trace = k.trace();
   const Matrix mean_square = mu * mu.transpose();
   const Matrix product = (k * mu) * mu.transpose();
   const double square = mu.squaredNorm();
   const Matrix linear = product + product.transpose() + square * k + trace * mean_square;
-  const Matrix quadratic = largest * largest * k - k * k;
+  const Matrix quadratic = fourth - k * k;
   const double norm = k.norm();
   const double root = std::sqrt(static_cast<double>(inputs));
   const double relative = rounding_gamma(4 * inputs + 32);
@@ -47,7 +51,7 @@ Matrix spread_matrix(const Matrix& k, const Vector& mu, double error, double mea
       (2.0 * mu.norm() + mean_error) * mean_error * (3.0 + root) * (norm + error) +
       relative * (3.0 + root) * square * norm;
   const double quadratic_error =
-      (largest * largest + 2.0 * norm + error) * error + relative * (largest * largest + norm) * norm + tail;
+      (2.0 * norm + error) * error + relative * (fourth.norm() + norm * norm) + moments.fourth_error(j);
   const double of_linear = std::max(linear.trace(), 0.0) + linear_error;
   const double of_quadratic = std::max(quadratic.trace(), 0.0) + quadratic_error;
   // (sqrt x + sqrt y)^2 <= (1 + tau) x + (1 + 1/tau) y, with equality at tau = sqrt(y / x).
@@ -70,8 +74,7 @@ NeuronTerms neuron_terms(const CrossMoments& moments) {
     const Matrix second = k + mu * mu.transpose();
     terms.second.row(j) = as_row(second);
     terms.second_error(j) = (moments.error(j) + (2.0 * mu.norm() + mean_error) * mean_error) * kSafety;
-    const Matrix spread =
-        spread_matrix(k, mu, moments.error(j), mean_error, moments.largest(j), moments.tail(j));
+    const Matrix spread = spread_matrix(moments, j);
     terms.spread.row(j) = as_row(spread);
     terms.spread_norm(j) = spread.norm() * kSafety;
   }
