@@ -103,9 +103,11 @@ bool add_by_quadrature(const Activation& activation, double mean, double deviati
   const double growth = std::min(s * strip.slope * (a + kFourthNorm), strip.value + 1.0) + value_error;
   const double gamma = rounding_gamma(rule->nodes.size() + 8 * kHermiteOrder + 16) + kWeightError;
   const double ratio = 2.0 * std::numbers::pi * a / rule->step;
-  const NodeArray slopes = (mean + s * rule->nodes).unaryExpr([&](double z) { return activation.derivative(z); });
+  const NodeArray slopes =
+      (mean + s * rule->nodes).unaryExpr([&](double z) { return activation.derivative(z); });
   const double energy = (rule->weights * slopes.square()).sum();
-  const double energy_error = 2.0 * std::exp(0.5 * a * a - ratio) * strip.slope * strip.slope + 1.3 * gamma + 256 * kUnitRoundoff;
+  const double energy_error =
+      2.0 * std::exp(0.5 * a * a - ratio) * strip.slope * strip.slope + 1.3 * gamma + 256 * kUnitRoundoff;
   expansion.slope_energy = std::min(expansion.slope_energy, kMargin * s * s * energy_error + s * s * energy);
   double squares = 0.0;
   for (Index p = 3; p <= kHermiteOrder; ++p) {
@@ -125,7 +127,8 @@ void add_closed_form(double left, double right, double mean, double deviation, H
   const double t = -mean / deviation;
   const double above = normal_tail(t);
   const double below = normal_tail(-t);
-  expansion.slope_energy = (1.0 + 1e-11) * deviation * deviation * (right * right * above + left * left * below);
+  expansion.slope_energy =
+      (1.0 + 1e-11) * deviation * deviation * (right * right * above + left * left * below);
   expansion.kinked = true;
   // From 39 on the density is below the smallest double, and so is its product with any h_p, p <= 24.
   if (!(std::abs(t) < 39.0)) {

@@ -10,11 +10,11 @@ namespace mixcert {
 
 /// a_j = (f(z_j1), ..., f(z_jD)) of every neuron j.
 struct CrossMoments {
-  Matrix mean;         ///< D x neurons
-  Vector mean_error;   ///< per neuron, Euclidean norm over inputs
-  Matrix covariance;   ///< K_j stacked as (neurons * D) x D
-  Vector error;        ///< Frobenius norm of what K_j may be off by
-  Matrix fourth;       ///< with `fourth_error` I added no less than E|d|^2 dd', d = a_j - E a_j; stacked
+  Matrix mean;        ///< D x neurons
+  Vector mean_error;  ///< per neuron, Euclidean norm over inputs
+  Matrix covariance;  ///< K_j stacked as (neurons * D) x D
+  Vector error;       ///< Frobenius norm of what K_j may be off by
+  Matrix fourth;      ///< with `fourth_error` I added no less than E|d|^2 dd', d = a_j - E a_j; stacked
   Vector fourth_error;
 
   [[nodiscard]] Index input_count() const { return mean.rows(); }

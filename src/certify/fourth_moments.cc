@@ -14,7 +14,7 @@ namespace {
 constexpr double kSafety = 1.0 + 1e-9;
 // Errors are multiples of the identity and meet the largest eigenvalues of an inverse covariance; a guess of
 // how much these exceed the mean one, used only to choose between valid bounds.
-constexpr double kAmplification = 1e3;
+constexpr double kAmplification = 30.0;
 
 double square(double x) { return x * x; }
 
@@ -98,8 +98,10 @@ Matrix NeuronMoments::stein_matrix(double& error) const {
   double squares = 0.0;
   for (Index d = 0; d < inputs; ++d) {
     for (Index e = 0; e < inputs; ++e) {
-      const double reach = std::pow(std::abs(correlation_(d, e)) + relative_, order - 1.0) * tails(d) * tails(e);
-      const double inexact = order * (size(d) * at(e).error + size(e) * at(d).error + at(d).error * at(e).error);
+      const double reach =
+          std::pow(std::abs(correlation_(d, e)) + relative_, order - 1.0) * tails(d) * tails(e);
+      const double inexact =
+          order * (size(d) * at(e).error + size(e) * at(d).error + at(d).error * at(e).error);
       const double rounded = relative * std::sqrt(at(d).slope_energy * at(e).slope_energy);
       const bool closed = d == e && at(d).kinked;
       const double of_m = d == e ? 0.0 : reach;
@@ -128,7 +130,8 @@ NeuronMoments::Fourth NeuronMoments::by_stein(double covariance_error) const {
   for (Index d = 0; d < mean_.size(); ++d) {
     error += 4.0 * trace * (at(d).mean.error * size(d) + at(d).error * at(d).mean.magnitude());
   }
-  error += trace * covariance_error + 8.0 * l * relative_ * trace * (3.0 * kappa * std::sqrt(trace) + 3.0 * l * trace);
+  error += trace * covariance_error +
+           8.0 * l * relative_ * trace * (3.0 * kappa * std::sqrt(trace) + 3.0 * l * trace);
   const double of_value = square(kappa) * result_.trace();
   const double of_slope = square(l) * std::max(y.trace(), 0.0);
   const double tau = of_value > 0.0 && of_slope > 0.0 ? std::sqrt(of_slope / of_value) : 1.0;

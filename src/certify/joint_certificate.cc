@@ -113,7 +113,8 @@ double first_layer_rounding(const Network& network, const Sensitivity& sensitivi
     double rounding = input_rounding(network, sensitivity, chain, trace.input_norm, trace.input_count);
     if (trace.first_raise.size() > 0) {
       const double l = sensitivity.lipschitz[0].upper;
-      rounding += l * std::sqrt(chain.inflation[0] * chain.activation_weights[0].dot(trace.first_raise)) * kSafety;
+      rounding +=
+          l * std::sqrt(chain.inflation[0] * chain.activation_weights[0].dot(trace.first_raise)) * kSafety;
     }
     least = std::min(least, rounding * kSafety);
   }

@@ -1,7 +1,8 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// docs/theory/joint-moments.md. The cost of T_l = E S_l + eps I is at most  tr(T_l^{-1} (sum_j U_lj H_j + (eps + delta_l)^2 I))
-// with one matrix H_j per neuron (J.4) and weights U that know how neurons depend on each other (J.5).
+// docs/theory/joint-moments.md. The cost of T_l = E S_l + eps I is at most  tr(T_l^{-1} (sum_j U_lj H_j +
+// (eps + delta_l)^2 I)) with one matrix H_j per neuron (J.4) and weights U that know how neurons depend on
+// each other (J.5).
 #include "certify/joint_noise.h"
 
 #include <algorithm>
@@ -46,10 +47,9 @@ Matrix spread_matrix(const CrossMoments& moments, Index j) {
   const double norm = k.norm();
   const double root = std::sqrt(static_cast<double>(inputs));
   const double relative = rounding_gamma(4 * inputs + 32);
-  const double linear_error =
-      (3.0 + root) * square * error +
-      (2.0 * mu.norm() + mean_error) * mean_error * (3.0 + root) * (norm + error) +
-      relative * (3.0 + root) * square * norm;
+  const double linear_error = (3.0 + root) * square * error +
+                              (2.0 * mu.norm() + mean_error) * mean_error * (3.0 + root) * (norm + error) +
+                              relative * (3.0 + root) * square * norm;
   const double quadratic_error =
       (2.0 * norm + error) * error + relative * (fourth.norm() + norm * norm) + moments.fourth_error(j);
   const double of_linear = std::max(linear.trace(), 0.0) + linear_error;
@@ -83,10 +83,10 @@ NeuronTerms neuron_terms(const CrossMoments& moments) {
 
 /// One output: E S and what its replacement costs.
 struct OutputTerms {
-  Matrix mean;              ///< E S_l as computed
-  double mean_error;        ///< Frobenius
-  Matrix spread;            ///< sum_j U_lj H_j
-  double spread_error;      ///< Frobenius
+  Matrix mean;          ///< E S_l as computed
+  double mean_error;    ///< Frobenius
+  Matrix spread;        ///< sum_j U_lj H_j
+  double spread_error;  ///< Frobenius
 };
 
 struct Choice {
@@ -112,8 +112,8 @@ Choice choose_block(const OutputTerms& output) {
     const double size = product.trace() * kSafety;
     const double off = (eps + output.mean_error) * kSafety + 4 * kUnitRoundoff * trace;
     const double rounding = rounding_gamma(2 * inputs * inputs + 2 * inputs) * output.spread.norm();
-    const double cost = product.cwiseProduct(output.spread).sum() +
-                        size * (off * off + output.spread_error + rounding);
+    const double cost =
+        product.cwiseProduct(output.spread).sum() + size * (off * off + output.spread_error + rounding);
     tried.cost = std::min(tried.cost, std::max(0.0, cost) * inverse.factor) * kSafety;
     if (tried.cost < best.cost) best = std::move(tried);
   }
@@ -141,7 +141,8 @@ JointNoise joint_noise(const DenseLayer& next, const Gaussian& law, const CrossM
   const Index outputs = next.outputs();
   const Index neurons = moments.neuron_count();
   JointNoise noise{Matrix(outputs * inputs, inputs), Vector::Zero(outputs)};
-  for (Index l = 0; l < outputs; ++l) noise.blocks.middleRows(l * inputs, inputs).setConstant(next.bias_variances()(l));
+  for (Index l = 0; l < outputs; ++l)
+    noise.blocks.middleRows(l * inputs, inputs).setConstant(next.bias_variances()(l));
   const auto* weights = std::get_if<MeanFieldWeights>(&next.weights());
   if (weights == nullptr) return noise;
   const Matrix& v = weights->variance;

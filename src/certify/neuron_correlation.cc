@@ -43,7 +43,8 @@ Matrix neuron_correlation(const Covariance& covariance, Index input_count) {
   const Matrix dense = covariance.to_dense();
   std::vector<ProvenInverse> inverses;
   for (Index j = 0; j < neurons; ++j) {
-    inverses.push_back(block_inverse(dense.block(j * input_count, j * input_count, input_count, input_count)));
+    inverses.push_back(
+        block_inverse(dense.block(j * input_count, j * input_count, input_count, input_count)));
   }
   const double gamma = rounding_gamma(4 * input_count + covariance.rank() + 16);
   Matrix rho = Matrix::Ones(neurons, neurons);

@@ -37,7 +37,9 @@ NeuronMoments::NeuronMoments(const Activation& activation, const Vector& mean, c
 double NeuronMoments::shift(Index d) const { return lipschitz_ * relative_ * deviation_(d); }
 
 /// No less than the standard deviation of the activation.
-double NeuronMoments::size(Index d) const { return kSafety * std::sqrt(std::max(0.0, at(d).variance.upper())); }
+double NeuronMoments::size(Index d) const {
+  return kSafety * std::sqrt(std::max(0.0, at(d).variance.upper()));
+}
 
 /// K_de = sum_{1 <= p <= P} c_pd c_pe r^p + t_d t_e r^{P+1}; the diagonal is the variance.
 void NeuronMoments::sum_series() {

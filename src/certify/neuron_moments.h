@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The activation of one neuron at all inputs: mean, covariance and a matrix that bounds fourth moments, each with
-// what it may be off by, (J.2) and (J.4).
+// The activation of one neuron at all inputs: mean, covariance and a matrix that bounds fourth moments, each
+// with what it may be off by, (J.2) and (J.4).
 #pragma once
 
 #include <vector>

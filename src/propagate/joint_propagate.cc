@@ -23,7 +23,8 @@ Vector stack_inputs(ConstMatrixRef inputs) {
   return Eigen::Map<const Vector>(by_neuron.data(), by_neuron.size());
 }
 
-/// p_i^2 of (R.4) at coordinate (neuron, input): entries of the first covariance are off by at most gamma p_i p_j.
+/// p_i^2 of (R.4) at coordinate (neuron, input): entries of the first covariance are off by at most gamma p_i
+/// p_j.
 Vector first_majorant(const DenseLayer& layer, const Vector& point, const Vector& variances,
                       Index input_count) {
   const auto& w = layer.weights();
@@ -56,7 +57,8 @@ Covariance raised(const Covariance& covariance, const Vector& majorant, const De
   return blocks ? Covariance::block_diagonal(std::move(matrix)) : Covariance::dense(std::move(matrix));
 }
 
-Gaussian push_first(const Network& network, ConstMatrixRef inputs, const MemoryGuard& guard, JointTrace& trace) {
+Gaussian push_first(const Network& network, ConstMatrixRef inputs, const MemoryGuard& guard,
+                    JointTrace& trace) {
   const DenseLayer& layer = network.layer(0);
   const Vector stacked = stack_inputs(inputs);
   const Vector point = network.activation(0).apply(stacked);

@@ -25,7 +25,8 @@ Matrix times_per_input(const Matrix& m, const Matrix& x, Index input_count) {
 /// gain / deviation; zero where z is constant.
 Vector gain_per_unit(const JointLayerTrace& layer) {
   const Vector deviations = layer.law.covariance.variances().cwiseSqrt();
-  return layer.surrogate.gain.binaryExpr(deviations, [](double k, double s) { return s > 0.0 ? k / s : 0.0; });
+  return layer.surrogate.gain.binaryExpr(deviations,
+                                         [](double k, double s) { return s > 0.0 ? k / s : 0.0; });
 }
 
 /// Independent neurons: entry (l, d), (l', e) is sum_j M_lj M_l'j k_jd k_je r_j,de.
@@ -35,8 +36,8 @@ Matrix signal_of_blocks(const Matrix& m, const Covariance& scaled, Index input_c
   Matrix signal(outputs * input_count, outputs * input_count);
   for (Index d = 0; d < input_count; ++d) {
     for (Index e = 0; e <= d; ++e) {
-      const Vector weights =
-          Eigen::Map<const Vector, 0, Eigen::InnerStride<>>(blocks.col(e).data() + d, m.cols(), Eigen::InnerStride<>(input_count));
+      const Vector weights = Eigen::Map<const Vector, 0, Eigen::InnerStride<>>(
+          blocks.col(e).data() + d, m.cols(), Eigen::InnerStride<>(input_count));
       const Matrix weighted = m * weights.asDiagonal();
       const Matrix product = weighted * m.transpose();
       for (Index l = 0; l < outputs; ++l) {
@@ -59,8 +60,9 @@ Matrix signal_of_dense(const Matrix& m, const Covariance& scaled, Index input_co
 
 /// P^2 of (J.6), per output coordinate: entries of the signal part are off by at most gamma P_i P_j.
 Vector signal_majorant(const Matrix& m, const Vector& gain, bool independent, Index input_count) {
-  const Matrix majorant = independent ? times_per_input(m.cwiseAbs2(), gain.cwiseAbs2(), input_count)
-                                      : times_per_input(m.cwiseAbs(), gain.cwiseAbs(), input_count).cwiseAbs2();
+  const Matrix majorant = independent
+                              ? times_per_input(m.cwiseAbs2(), gain.cwiseAbs2(), input_count)
+                              : times_per_input(m.cwiseAbs(), gain.cwiseAbs(), input_count).cwiseAbs2();
   return majorant;
 }
 

@@ -36,8 +36,8 @@ const std::vector<std::pair<GridPlacement, std::string>>& grid_names() {
 }
 
 const std::vector<std::pair<SensitivityMode, std::string>>& sensitivity_names() {
-  static const std::vector<std::pair<SensitivityMode, std::string>> names = {{SensitivityMode::Closed, "closed"},
-                                                                             {SensitivityMode::Sdp, "sdp"}};
+  static const std::vector<std::pair<SensitivityMode, std::string>> names = {
+      {SensitivityMode::Closed, "closed"}, {SensitivityMode::Sdp, "sdp"}};
   return names;
 }
 

@@ -186,7 +186,8 @@ struct BruteForce {
 };
 
 /// Moments of (f(z_0), f(z_1)) by the product rule of two trapezoidal sums over independent normals.
-BruteForce brute_force(const Activation& f, const Vector& mean, const Matrix& covariance, const Vector& center) {
+BruteForce brute_force(const Activation& f, const Vector& mean, const Matrix& covariance,
+                       const Vector& center) {
   const double s = std::sqrt(covariance(0, 0));
   const double b = covariance(0, 1) / s;
   const double c = std::sqrt(std::max(0.0, covariance(1, 1) - b * b));
@@ -243,7 +244,8 @@ TEST_P(CrossMomentsOfAPair, AgreeWithBruteForce) {
 
 std::vector<PairCase> pair_cases() {
   std::vector<PairCase> list;
-  for (const F f : {F::Relu, F::LeakyRelu, F::Tanh, F::Gelu, F::Silu, F::Softplus, F::Sigmoid, F::Erf, F::Elu}) {
+  for (const F f :
+       {F::Relu, F::LeakyRelu, F::Tanh, F::Gelu, F::Silu, F::Softplus, F::Sigmoid, F::Erf, F::Elu}) {
     for (const double r : {-0.9, 0.0, 0.5, 0.95, 0.9999, 1.0}) {
       list.push_back({f, 0.3, 0.3, 0.8, 0.8, r});
       list.push_back({f, -0.5, 0.2, 1.5, 0.7, r});
@@ -270,11 +272,13 @@ TEST(JointMoments, OneInputIsTheSingleInputMethod) {
   recipe.widths = {3, 20, 20, 2};
   const Network network = random_network(recipe);
   const Matrix input = Vector::Constant(3, 0.5);
-  const Result single = std::move(certify(network, input, [] {
-                                    Options options = joint_options();
-                                    options.joint = false;
-                                    return options;
-                                  }()).front());
+  const Result single = std::move(certify(network, input,
+                                          [] {
+                                            Options options = joint_options();
+                                            options.joint = false;
+                                            return options;
+                                          }())
+                                      .front());
   const Result joint = std::move(certify(network, input, joint_options()).front());
   EXPECT_EQ(joint.w2.value, single.w2.value);
   // The joint engine itself at one input.

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The additive certificate of the moment method over several inputs jointly (J.1): (H.4) with one Gaussian per
-// layer, G (x) I_D in place of G.
+// The additive certificate of the moment method over several inputs jointly (J.1): (H.4) with one Gaussian
+// per layer, G (x) I_D in place of G.
 #pragma once
 
 #include "mixcert/certify/carrier.h"
