@@ -5,6 +5,7 @@
 // integration by parts of E|zeta|^2 d d'.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "certify/neuron_moments.h"
 
@@ -12,9 +13,6 @@ namespace mixcert {
 namespace {
 
 constexpr double kSafety = 1.0 + 1e-9;
-// Errors are multiples of the identity and meet the largest eigenvalues of an inverse covariance; a guess of
-// how much these exceed the mean one, used only to choose between valid bounds.
-constexpr double kAmplification = 30.0;
 
 double square(double x) { return x * x; }
 
@@ -26,6 +24,10 @@ double supremum(const Activation& activation) {
 }
 
 }  // namespace
+
+double NeuronMoments::judge(const Fourth& fourth) const {
+  return judging_.cwiseProduct(fourth.matrix).sum() + fourth.error * judging_.trace();
+}
 
 /// kappa = |f(m) - E a|.
 double NeuronMoments::distance_to_value() const {
@@ -39,7 +41,6 @@ double NeuronMoments::distance_to_value() const {
 }
 
 NeuronMoments::Fourth NeuronMoments::by_largest_value(double covariance_error) const {
-  const double inputs = static_cast<double>(mean_.size());
   const double base = (distance_to_value() + lipschitz_ * std::sqrt(covariance_.trace())) * kSafety;
   const double slope = lipschitz_ * std::sqrt(covariance_.norm()) * kSafety;
   double sure = 0.0;
@@ -47,9 +48,8 @@ NeuronMoments::Fourth NeuronMoments::by_largest_value(double covariance_error) c
   Fourth fourth;
   const auto offer = [&](double largest_square, double tail) {
     const double error = tail + largest_square * covariance_error;
-    const double judged = largest_square * result_.trace() + kAmplification * inputs * error;
-    if (fourth.matrix.size() > 0 && !(judged < fourth.judged)) return;
-    fourth = {largest_square * result_, error, judged};
+    Fourth offered{largest_square * result_, error};
+    if (fourth.matrix.size() == 0 || judge(offered) < judge(fourth)) fourth = std::move(offered);
   };
   if (std::isfinite(sure)) offer(sure * kSafety, 0.0);
   for (double t = 9.0; t >= 3.0; t -= 0.5) {
@@ -120,7 +120,6 @@ Matrix NeuronMoments::stein_matrix(double& error) const {
 }
 
 NeuronMoments::Fourth NeuronMoments::by_stein(double covariance_error) const {
-  const double inputs = static_cast<double>(mean_.size());
   double error = 0.0;
   const Matrix y = stein_matrix(error);
   const double kappa = distance_to_value();
@@ -140,7 +139,6 @@ NeuronMoments::Fourth NeuronMoments::by_stein(double covariance_error) const {
   const double second = (1.0 + 1.0 / tau) * square(l) * kSafety;
   fourth.matrix = first * result_ + second * y;
   fourth.error = first * covariance_error + second * error;
-  fourth.judged = fourth.matrix.trace() + kAmplification * inputs * fourth.error;
   return fourth;
 }
 

@@ -3,6 +3,7 @@
 // Covariances by the Mehler series, docs/theory/joint-moments.md (J.2).
 #include "certify/neuron_moments.h"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -31,6 +32,17 @@ NeuronMoments::NeuronMoments(const Activation& activation, const Vector& mean, c
   coefficients_.resize(mean.size(), order_ + 1);
   for (Index d = 0; d < mean.size(); ++d) coefficients_.row(d) = at(d).value.head(order_ + 1).transpose();
   sum_series();
+  judging_ = typical_inverse();
+}
+
+/// The inverse of K with a ridge of one per cent of its mean eigenvalue.
+Matrix NeuronMoments::typical_inverse() const {
+  const Index inputs = mean_.size();
+  const double ridge = 0.01 * result_.trace() / static_cast<double>(inputs) + 1e-300;
+  const Matrix identity = Matrix::Identity(inputs, inputs);
+  const Eigen::LLT<Matrix> factorisation(result_ + ridge * identity);
+  if (factorisation.info() != Eigen::Success) return identity;
+  return factorisation.solve(identity);
 }
 
 /// f moves by at most this in L2 when the deviation is rounded (H.5).
@@ -115,7 +127,7 @@ void NeuronMoments::write(Index j, CrossMoments& moments) const {
   moments.covariance.middleRows(j * inputs, inputs) = result_;
   const Fourth by_value = by_largest_value(moments.error(j));
   const Fourth by_parts = by_stein(moments.error(j));
-  const Fourth& best = by_parts.judged < by_value.judged ? by_parts : by_value;
+  const Fourth& best = judge(by_parts) < judge(by_value) ? by_parts : by_value;
   moments.fourth.middleRows(j * inputs, inputs) = best.matrix;
   moments.fourth_error(j) = best.error * kSafety;
 }

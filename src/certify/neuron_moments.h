@@ -23,8 +23,7 @@ class NeuronMoments {
   /// A bound of E|d|^2 d d' in the Loewner order, d = a - E a.
   struct Fourth {
     Matrix matrix;
-    double error = 0.0;   ///< times the identity is to be added
-    double judged = 0.0;  ///< the smaller the better
+    double error = 0.0;  ///< times the identity is to be added
   };
 
   void sum_series();
@@ -34,7 +33,9 @@ class NeuronMoments {
   [[nodiscard]] double leftover_error(Index d) const;
   [[nodiscard]] double pair_error(Index d, Index e) const;
   [[nodiscard]] double error_norm() const;
+  [[nodiscard]] Matrix typical_inverse() const;
   // fourth_moments.cc
+  [[nodiscard]] double judge(const Fourth& fourth) const;
   [[nodiscard]] double distance_to_value() const;
   [[nodiscard]] Vector slope_tails() const;
   [[nodiscard]] Matrix stein_matrix(double& error) const;
@@ -51,6 +52,7 @@ class NeuronMoments {
   Matrix coefficients_;  ///< D x (order + 1)
   Matrix correlation_, result_;
   Vector leftover_;
+  Matrix judging_;  ///< what a P of (J.4) may look like; chooses between valid bounds
 };
 
 }  // namespace mixcert
