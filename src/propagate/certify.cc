@@ -33,10 +33,20 @@ void check_inputs(const Network& network, ConstMatrixRef inputs) {
   }
 }
 
+/// A joint law may be too large for the moment method and not for signatures.
+bool fits_moments(const Prepared& prepared, ConstMatrixRef inputs) {
+  return !prepared.signature || !prepared.options.joint || joint_moments_fit(prepared, inputs.cols());
+}
+
+bool is_joint(const Prepared& prepared, ConstMatrixRef inputs) {
+  return prepared.options.joint && inputs.cols() > 1;
+}
+
 /// The smaller certified bound of the methods that apply.
 Result certify_best(const Prepared& prepared, ConstMatrixRef inputs, MomentTrace& trace) {
-  if (!prepared.moment) return certify_by_signatures(prepared, inputs);
-  Result best = certify_by_moments(prepared, inputs.col(0), trace);
+  if (!prepared.moment || !fits_moments(prepared, inputs)) return certify_by_signatures(prepared, inputs);
+  Result best = is_joint(prepared, inputs) ? certify_jointly_by_moments(prepared, inputs)
+                                           : certify_by_moments(prepared, inputs.col(0), trace);
   if (!prepared.signature || best.termination == Termination::EpsilonReached) return best;
   Result other = certify_by_signatures(prepared, inputs);
   const double seconds = best.seconds + other.seconds;
@@ -50,16 +60,17 @@ Result certify_one(const Prepared& prepared, ConstMatrixRef inputs, Index index)
   Result result = certify_best(prepared, inputs, trace);
   result.input = index;
   if (prepared.options.statistics == 0) return result;
-  result.statistics = prepared.services.statistics(prepared.network, inputs, index,
-                                                   result.method == Method::Moment ? &trace : nullptr,
-                                                   result.mixture, prepared.options);
+  result.statistics = prepared.services.statistics(
+      prepared.network, inputs, index,
+      result.method == Method::Moment && !is_joint(prepared, inputs) ? &trace : nullptr, result.mixture,
+      prepared.options);
   return result;
 }
 
 /// Which methods may be used, and what they need.
 Prepared prepare(const Network& network, const Options& options, const Services& services) {
   Prepared prepared{network, options, services, analyse_sensitivity(network), {}, false, false};
-  const std::string gap = moment_method_gap(network, options.joint);
+  const std::string gap = moment_method_gap(network);
   if (options.method == Method::Moment) require(gap.empty(), gap);
   // The paper's and the scalar constants are the signature method's.
   const bool metric =
@@ -72,6 +83,14 @@ Prepared prepare(const Network& network, const Options& options, const Services&
 }
 
 }  // namespace
+
+GaussianMixture input_major(const GaussianMixture& mixture, Index outputs, Index input_count) {
+  std::vector<Index> order;
+  for (Index d = 0; d < input_count; ++d) {
+    for (Index neuron = 0; neuron < outputs; ++neuron) order.push_back(neuron * input_count + d);
+  }
+  return mixture.permuted(order);
+}
 
 void attach_certificate(const Certificate& certificate, const Options& options, Shortage shortage,
                         Result& result) {

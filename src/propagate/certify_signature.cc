@@ -15,15 +15,6 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-/// Output coordinates neuron * D + input, listed input-major.
-GaussianMixture input_major(const GaussianMixture& mixture, Index outputs, Index input_count) {
-  std::vector<Index> order;
-  for (Index d = 0; d < input_count; ++d) {
-    for (Index neuron = 0; neuron < outputs; ++neuron) order.push_back(neuron * input_count + d);
-  }
-  return mixture.permuted(order);
-}
-
 std::vector<LayerReport> layer_reports(const Trace& trace, const Certificate* certificate) {
   std::vector<LayerReport> reports;
   for (std::size_t k = 0; k < trace.layers.size(); ++k) {

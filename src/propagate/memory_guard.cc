@@ -53,6 +53,16 @@ void MemoryGuard::check_push(const DenseLayer& layer, Index points, Index input_
         "layer '" + layer.name() + "': " + std::to_string(points) + " components");
 }
 
+void MemoryGuard::check_joint_moments(const DenseLayer& layer, Index input_count) const {
+  const double d = static_cast<double>(input_count);
+  const double blocks = 8.0 * static_cast<double>(std::max(layer.inputs(), layer.outputs())) * d * d;
+  const double size = static_cast<double>(layer.outputs()) * d;
+  const double dense =
+      layer.weight_mean().isZero(0.0) ? 0.0 : 4.0 * size * (size + static_cast<double>(layer.inputs()) * d);
+  check(sizeof(double) * (blocks + dense), "layer '" + layer.name() + "': the joint law of its outputs at " +
+                                               std::to_string(input_count) + " inputs");
+}
+
 void MemoryGuard::check_signature(const GaussianMixture& mixture, const LayerSizes& sizes, bool cross) const {
   const double n = static_cast<double>(mixture.dimension());
   const double kept =

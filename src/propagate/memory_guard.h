@@ -14,6 +14,8 @@ class MemoryGuard {
 
   /// Means and covariances of `points` pushed points.
   void check_push(const DenseLayer& layer, Index points, Index input_count) const;
+  /// The moment method's pre-activations at several inputs jointly, and what it needs on the way.
+  void check_joint_moments(const DenseLayer& layer, Index input_count) const;
   /// Grid points of a mixture with the given sizes.
   void check_signature(const GaussianMixture& mixture, const LayerSizes& sizes, bool cross) const;
 

@@ -25,6 +25,13 @@ struct Prepared {
 Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs);
 /// Certifies one input by the moment method; `trace` is what the result was computed from.
 Result certify_by_moments(const Prepared& prepared, ConstVectorRef input, MomentTrace& trace);
+/// Certifies the columns of `inputs` as one joint law, by the moment method with one Gaussian per layer.
+Result certify_jointly_by_moments(const Prepared& prepared, ConstMatrixRef inputs);
+/// Would that stay below the memory limit?
+bool joint_moments_fit(const Prepared& prepared, Index input_count);
+
+/// Coordinates neuron * D + input, listed input-major.
+GaussianMixture input_major(const GaussianMixture& mixture, Index outputs, Index input_count);
 
 /// What kept a search for epsilon from succeeding.
 enum class Shortage {

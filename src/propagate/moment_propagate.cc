@@ -27,8 +27,7 @@ GaussianMixture push_pieces(const DenseLayer& next, const Activation& activation
 
 }  // namespace
 
-std::string moment_method_gap(const Network& network, bool joint) {
-  if (joint) return "method moment treats inputs one by one; leave out --joint or take method signature";
+std::string moment_method_gap(const Network& network) {
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     const DenseLayer& layer = network.layer(k);
     if (has_independent_outputs(layer)) continue;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 
 #include "mixcert/quantize/grid_allocation.h"
 
@@ -99,7 +100,7 @@ namespace {
 std::vector<std::string_view> unused_options(Method method) {
   switch (method) {
     case Method::Moment:
-      return {"joint", "grid", "signature-size"};
+      return {"grid", "signature-size"};
     case Method::Signature:
       return {"pieces", "sensitivity"};
     case Method::Cross:
@@ -127,6 +128,10 @@ void Options::validate() const {
   if (statistics == 1) bad_option("statistics", "0 or at least 2", "1");
   if (!(failure_probability < 1.0)) {
     bad_option("failure-probability", "a number above 0 and below 1", format_number(failure_probability));
+  }
+  if (joint && pieces > 1) {
+    throw InvalidArgument("option --pieces: laws of several inputs jointly are not split, got " +
+                          std::to_string(pieces));
   }
   if (method == Method::Moment && certificate != CertificateMode::Best &&
       certificate != CertificateMode::Metric) {

@@ -110,10 +110,10 @@ TEST(Options, ValidateNamesTheFieldAndTheValue) {
          o.method = Method::Moment;
          o.signature_size = 11;
        }},
-      {"joint",
+      {"pieces",
        [](Options& o) {
-         o.method = Method::Moment;
          o.joint = true;
+         o.pieces = 2;
        }},
       {"certificate",
        [](Options& o) {

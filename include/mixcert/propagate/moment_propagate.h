@@ -15,7 +15,7 @@
 namespace mixcert {
 
 /// Why the moment method does not cover a network; empty when it does.
-std::string moment_method_gap(const Network& network, bool joint);
+std::string moment_method_gap(const Network& network);
 
 /// Chooses compression and splits of hidden layer `layer` (1..K); leaves `surrogates` empty.
 using MomentPlanner = std::function<MomentLayerTrace(Index layer, const GaussianMixture& mixture)>;

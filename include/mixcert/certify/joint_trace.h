@@ -1,0 +1,35 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The trace of the moment method over several inputs jointly, docs/theory/joint-moments.md: one Gaussian per
+// layer. Coordinates are neuron-major: neuron * input_count + input.
+#pragma once
+
+#include <vector>
+
+#include "mixcert/certify/moment_trace.h"
+
+namespace mixcert {
+
+/// What a layer's random weights add, given the activations: rows l of W are independent, so one D x D
+/// block per output (J.3).
+struct JointNoise {
+  Matrix blocks;  ///< T_l, stacked as (outputs * D) x D; positive semidefinite
+  Vector cost;    ///< no less than E W2^2(N(0, S_l(a)), N(0, T_l)), one entry per output
+};
+
+struct JointLayerTrace {
+  Gaussian law;            ///< q_k
+  SurrogateLaw surrogate;  ///< one entry per coordinate
+  JointNoise noise;        ///< of the next layer
+  Vector majorant;         ///< sum over inputs of the P^2 that bound rounding of q_{k+1}, per output (J.6)
+};
+
+struct JointTrace {
+  Index input_count = 1;
+  double input_norm = 0.0;  ///< no less than |x| and |s_0(x)|, all inputs together
+  Vector first_raise;       ///< added to the variances of q_1 against rounding, summed over inputs (J.6)
+  std::vector<JointLayerTrace> layers;
+  Gaussian output;
+};
+
+}  // namespace mixcert

@@ -1,0 +1,51 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Neuron by neuron, docs/theory/joint-moments.md (J.2), (J.4).
+#include "certify/cross_moments.h"
+
+#include <vector>
+
+#include "certify/neuron_moments.h"
+
+namespace mixcert {
+Matrix neuron_block(const Covariance& covariance, Index neuron, Index input_count) {
+  if (covariance.block_size() == input_count && covariance.rank() == 0) return covariance.block(neuron);
+  std::vector<Index> indices;
+  for (Index d = 0; d < input_count; ++d) indices.push_back(neuron * input_count + d);
+  return covariance.submatrix(indices);
+}
+
+CrossMoments cross_moments(const Activation& activation, const Gaussian& law, Index input_count) {
+  const Index neurons = law.dimension() / input_count;
+  CrossMoments moments;
+  moments.mean.resize(input_count, neurons);
+  moments.covariance.resize(neurons * input_count, input_count);
+  moments.fourth.resize(neurons * input_count, input_count);
+  for (Vector* field : {&moments.mean_error, &moments.error, &moments.fourth_error}) {
+    field->resize(neurons);
+  }
+  Vector last_mean;
+  Matrix last_block;
+  for (Index j = 0; j < neurons; ++j) {
+    const Vector mean = law.mean.segment(j * input_count, input_count);
+    const Matrix block = neuron_block(law.covariance, j, input_count);
+    // All neurons of a prior are alike.
+    if (j > 0 && mean == last_mean && block == last_block) {
+      moments.mean.col(j) = moments.mean.col(j - 1);
+      for (Matrix* field : {&moments.covariance, &moments.fourth}) {
+        field->middleRows(j * input_count, input_count) =
+            field->middleRows((j - 1) * input_count, input_count).eval();
+      }
+      for (Vector* field : {&moments.mean_error, &moments.error, &moments.fourth_error}) {
+        (*field)(j) = (*field)(j - 1);
+      }
+      continue;
+    }
+    NeuronMoments(activation, mean, block, law.covariance.rank()).write(j, moments);
+    last_mean = mean;
+    last_block = block;
+  }
+  return moments;
+}
+
+}  // namespace mixcert

@@ -1,0 +1,144 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// docs/theory/joint-moments.md (J.1), (J.6). The signal is measured input by input: the metric G (x) I_D does
+// not mix inputs, so the (neurons D)^2 correlation matrix is never needed at once.
+#include "mixcert/certify/joint_certificate.h"
+
+#include <cmath>
+#include <limits>
+
+#include "certify/moment_error.h"
+#include "certify/rounding_terms.h"
+#include "mixcert/core/error.h"
+
+namespace mixcert {
+namespace {
+
+constexpr double kSafety = 1.0 + 1e-9;
+
+/// Entries neuron * D + input of one input.
+Vector at_input(const Vector& values, Index input, Index input_count) {
+  const Index neurons = values.size() / input_count;
+  return Eigen::Map<const Matrix>(values.data(), input_count, neurons).row(input).transpose();
+}
+
+SurrogateLaw surrogate_at_input(const SurrogateLaw& law, Index input, Index input_count) {
+  SurrogateLaw one;
+  for (const auto field :
+       {&SurrogateLaw::mean, &SurrogateLaw::gain, &SurrogateLaw::linear, &SurrogateLaw::quadratic,
+        &SurrogateLaw::rest, &SurrogateLaw::error, &SurrogateLaw::second, &SurrogateLaw::second_error,
+        &SurrogateLaw::square_slope, &SurrogateLaw::square_slope_error, &SurrogateLaw::square_rest}) {
+    one.*field = at_input(law.*field, input, input_count);
+  }
+  return one;
+}
+
+Gaussian law_at_input(const Gaussian& law, Index input, Index input_count) {
+  const Covariance& covariance = law.covariance;
+  Vector mean = at_input(law.mean, input, input_count);
+  if (covariance.block_size() == input_count && covariance.rank() == 0) {
+    return {std::move(mean), Covariance::diagonal(at_input(covariance.variances(), input, input_count))};
+  }
+  std::vector<Index> indices;
+  for (Index j = 0; j < mean.size(); ++j) indices.push_back(j * input_count + input);
+  return {std::move(mean), Covariance::dense(covariance.submatrix(indices))};
+}
+
+/// Mean square and slack of one layer in one norm, summed over inputs.
+struct NormSum {
+  Upper squared;
+  double slack_squared = 0.0;
+};
+
+/// Signal terms of all inputs: (H.1) for the layer's mean weights.
+std::vector<std::vector<NormSum>> signal_terms(const DenseLayer& next, const std::vector<Carrier>& carriers,
+                                               const JointLayerTrace& layer, Index input_count) {
+  const DenseLayer mean_layer(next.name(), next.weight_mean(), next.bias_mean(), DeterministicWeights{},
+                              DeterministicBias{});
+  std::vector<std::vector<NormSum>> sums;
+  for (const Carrier& carrier : carriers) sums.emplace_back(carrier.norms.size());
+  for (Index d = 0; d < input_count; ++d) {
+    const Gaussian law = law_at_input(layer.law, d, input_count);
+    const SurrogateLaw surrogate = surrogate_at_input(layer.surrogate, d, input_count);
+    const PieceError error(mean_layer, law, surrogate);
+    for (std::size_t c = 0; c < carriers.size(); ++c) {
+      for (std::size_t n = 0; n < sums[c].size(); ++n) {
+        const CarriedNorm& norm = carriers[c].norms[n];
+        sums[c][n].squared = sums[c][n].squared + error.mean_square(norm);
+        const double slack = error.slack(norm);
+        sums[c][n].slack_squared += slack * slack;
+      }
+    }
+  }
+  return sums;
+}
+
+/// Rounding of the stored covariance (J.6).
+double covariance_slack(const JointLayerTrace& layer, const CarriedNorm& norm, Index input_count) {
+  const Index outputs = norm.metric.size();
+  const double dimension = static_cast<double>(outputs * input_count);
+  const double gamma = rounding_gamma(2 * layer.surrogate.gain.size() / input_count + 64);
+  const double dense = norm.diagonal ? 1.0 : static_cast<double>(outputs);
+  return std::sqrt(3.0 * dimension * gamma * dense * norm.metric.dot(layer.majorant));
+}
+
+LayerTerms evaluate_layer(const DenseLayer& next, const std::vector<Carrier>& carriers,
+                          const JointLayerTrace& layer, Index input_count) {
+  const auto sums = signal_terms(next, carriers, layer, input_count);
+  LayerTerms terms;
+  const double infinity = std::numeric_limits<double>::infinity();
+  terms.local = {infinity, infinity};
+  for (std::size_t c = 0; c < carriers.size(); ++c) {
+    Upper total;
+    for (std::size_t n = 0; n < sums[c].size(); ++n) {
+      const CarriedNorm& norm = carriers[c].norms[n];
+      const Upper noise = Upper::of_sum(norm.metric.dot(layer.noise.cost), 2 * norm.metric.size() + 8);
+      const double slack =
+          (std::sqrt(sums[c][n].slack_squared) + covariance_slack(layer, norm, input_count)) * kSafety;
+      total = total + Upper::exact(norm.factor) * (sqrt(sums[c][n].squared + noise) + Upper{0.0, slack});
+    }
+    if (total.upper >= terms.local.upper) continue;
+    terms.local = total;
+    terms.metric = carriers[c].name;
+    terms.gain = carriers[c].gain();
+  }
+  terms.local_w1 = terms.local;
+  return terms;
+}
+
+/// Rounding of the first push, and what was added to its variances.
+double first_layer_rounding(const Network& network, const Sensitivity& sensitivity, const JointTrace& trace) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const MetricChain& chain : sensitivity.metrics) {
+    double rounding = input_rounding(network, sensitivity, chain, trace.input_norm, trace.input_count);
+    if (trace.first_raise.size() > 0) {
+      const double l = sensitivity.lipschitz[0].upper;
+      rounding +=
+          l * std::sqrt(chain.inflation[0] * chain.activation_weights[0].dot(trace.first_raise)) * kSafety;
+    }
+    least = std::min(least, rounding * kSafety);
+  }
+  return least;
+}
+
+}  // namespace
+
+Certificate evaluate_joint_certificate(const Network& network, const Sensitivity& sensitivity,
+                                       const Carriers& carriers, const JointTrace& trace) {
+  require(static_cast<Index>(trace.layers.size()) == network.hidden_count(),
+          "certificate: the trace has the wrong number of layers");
+  Certificate certificate;
+  certificate.rounding = {0.0, first_layer_rounding(network, sensitivity, trace)};
+  Upper w2 = certificate.rounding;
+  for (Index k = 1; k <= network.hidden_count(); ++k) {
+    const auto at = static_cast<std::size_t>(k - 1);
+    certificate.layers.push_back(
+        evaluate_layer(network.layer(k), carriers[at], trace.layers[at], trace.input_count));
+    w2 = w2 + certificate.layers.back().local;
+  }
+  certificate.w2 = Bound::of(Norm::W2, w2);
+  certificate.w1 = Bound::of(Norm::W1, w2);
+  return certificate;
+}
+
+}  // namespace mixcert

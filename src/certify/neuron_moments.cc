@@ -1,0 +1,135 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Covariances by the Mehler series, docs/theory/joint-moments.md (J.2).
+#include "certify/neuron_moments.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+namespace mixcert {
+namespace {
+
+// Covers the last few roundings of a bound that is itself a sum of positive terms.
+constexpr double kSafety = 1.0 + 1e-9;
+
+double square(double x) { return x * x; }
+
+}  // namespace
+
+NeuronMoments::NeuronMoments(const Activation& activation, const Vector& mean, const Matrix& covariance,
+                             Index rank)
+    : activation_(activation),
+      mean_(mean),
+      covariance_(covariance),
+      deviation_(covariance.diagonal().cwiseMax(0.0).cwiseSqrt()),
+      lipschitz_(activation.lipschitz().upper),
+      relative_(rounding_gamma(rank + 8)) {
+  for (Index d = 0; d < mean.size(); ++d) {
+    expansions_.push_back(hermite_expansion(activation, mean(d), deviation_(d)));
+    order_ = std::min(order_, expansions_.back().order);
+  }
+  coefficients_.resize(mean.size(), order_ + 1);
+  for (Index d = 0; d < mean.size(); ++d) coefficients_.row(d) = at(d).value.head(order_ + 1).transpose();
+  sum_series();
+  judging_ = typical_inverse();
+}
+
+/// The inverse of K with a ridge of one per cent of its mean eigenvalue.
+Matrix NeuronMoments::typical_inverse() const {
+  const Index inputs = mean_.size();
+  const double ridge = 0.01 * result_.trace() / static_cast<double>(inputs) + 1e-300;
+  const Matrix identity = Matrix::Identity(inputs, inputs);
+  const Eigen::LLT<Matrix> factorisation(result_ + ridge * identity);
+  if (factorisation.info() != Eigen::Success) return identity;
+  return factorisation.solve(identity);
+}
+
+/// f moves by at most this in L2 when the deviation is rounded (H.5).
+double NeuronMoments::shift(Index d) const { return lipschitz_ * relative_ * deviation_(d); }
+
+/// No less than the standard deviation of the activation.
+double NeuronMoments::size(Index d) const {
+  return kSafety * std::sqrt(std::max(0.0, at(d).variance.upper()));
+}
+
+/// K_de = sum_{1 <= p <= P} c_pd c_pe r^p + t_d t_e r^{P+1}; the diagonal is the variance.
+void NeuronMoments::sum_series() {
+  const Index inputs = mean_.size();
+  const Vector scale = deviation_.unaryExpr([](double s) { return s > 0.0 ? 1.0 / s : 0.0; });
+  correlation_ = scale.asDiagonal() * covariance_ * scale.asDiagonal();
+  correlation_ = correlation_.cwiseMin(1.0).cwiseMax(-1.0);
+  leftover_.resize(inputs);
+  for (Index d = 0; d < inputs; ++d) {
+    const double explained = coefficients_.row(d).tail(order_).squaredNorm();
+    leftover_(d) = std::sqrt(std::max(0.0, at(d).variance.value - explained));
+  }
+  result_ = Matrix::Zero(inputs, inputs);
+  Matrix power = correlation_;
+  for (Index p = 1; p <= order_; ++p) {
+    result_ += (coefficients_.col(p) * coefficients_.col(p).transpose()).cwiseProduct(power);
+    power = power.cwiseProduct(correlation_);
+  }
+  result_ += (leftover_ * leftover_.transpose()).cwiseProduct(power);
+  result_ = 0.5 * (result_ + result_.transpose()).eval();
+  for (Index d = 0; d < inputs; ++d) result_(d, d) = at(d).variance.value;
+}
+
+/// What the leftover norm may be off by: its square is, by the errors of variance and coefficients.
+double NeuronMoments::leftover_error(Index d) const {
+  const double slack = at(d).variance.error + (2.0 * size(d) + at(d).error) * at(d).error +
+                       rounding_gamma(2 * kHermiteOrder + 8) * square(size(d));
+  const double root = std::sqrt(slack);
+  return kSafety * (leftover_(d) > root ? slack / leftover_(d) : root);
+}
+
+/// What K_de may be off by (J.2): series tail, coefficients, correlation, deviation.
+double NeuronMoments::pair_error(Index d, Index e) const {
+  const double r = correlation_(d, e);
+  const double reach = std::pow(std::abs(r), static_cast<double>(order_ + 1)) * kSafety;
+  const double used = leftover_(d) * leftover_(e);
+  const double inexact =
+      (leftover_(d) + leftover_error(d)) * leftover_error(e) + leftover_(e) * leftover_error(d);
+  double tail = 2.0 * used + inexact;
+  if (r > 0.0) {
+    const double ss = deviation_(d) * deviation_(e);
+    const double apart = square(mean_(d) - mean_(e)) + square(deviation_(d) - deviation_(e));
+    const double near = square(lipschitz_) * ((1.0 - r + 2.0 * relative_) * ss + 0.5 * apart) + inexact;
+    tail = std::min(tail, near * kSafety + 8 * kUnitRoundoff * used);
+  }
+  const double error_d = at(d).error + shift(d);
+  const double error_e = at(e).error + shift(e);
+  const double coefficients = size(d) * error_e + size(e) * error_d + error_d * error_e;
+  const double roundings =
+      4.0 * (static_cast<double>(order_) + 2.0) * relative_ + rounding_gamma(6 * order_ + 32);
+  return (reach * tail + coefficients + roundings * size(d) * size(e)) * kSafety;
+}
+
+/// Frobenius norm of what K may be off by.
+double NeuronMoments::error_norm() const {
+  double squares = 0.0;
+  for (Index d = 0; d < mean_.size(); ++d) {
+    squares += square(at(d).variance.error + (2.0 * size(d) + shift(d)) * shift(d));
+    for (Index e = 0; e < d; ++e) squares += 2.0 * square(pair_error(d, e));
+  }
+  return kSafety * std::sqrt(squares);
+}
+
+void NeuronMoments::write(Index j, CrossMoments& moments) const {
+  const Index inputs = mean_.size();
+  double mean_error = 0.0;
+  for (Index d = 0; d < inputs; ++d) {
+    moments.mean(d, j) = at(d).mean.value;
+    mean_error += square(at(d).mean.error + shift(d));
+  }
+  moments.mean_error(j) = kSafety * std::sqrt(mean_error);
+  moments.error(j) = error_norm();
+  moments.covariance.middleRows(j * inputs, inputs) = result_;
+  const Fourth by_value = by_largest_value(moments.error(j));
+  const Fourth by_parts = by_stein(moments.error(j));
+  const Fourth& best = judge(by_parts) < judge(by_value) ? by_parts : by_value;
+  moments.fourth.middleRows(j * inputs, inputs) = best.matrix;
+  moments.fourth_error(j) = best.error * kSafety;
+}
+
+}  // namespace mixcert

@@ -1,0 +1,58 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The activation of one neuron at all inputs: mean, covariance and a matrix that bounds fourth moments, each
+// with what it may be off by, (J.2) and (J.4).
+#pragma once
+
+#include <vector>
+
+#include "activation/hermite_coefficients.h"
+#include "certify/cross_moments.h"
+
+namespace mixcert {
+
+class NeuronMoments {
+ public:
+  /// `rank` of the covariance that `covariance` is a block of. All arguments must outlive this.
+  NeuronMoments(const Activation& activation, const Vector& mean, const Matrix& covariance, Index rank);
+
+  /// Writes everything about neuron j.
+  void write(Index j, CrossMoments& moments) const;
+
+ private:
+  /// A bound of E|d|^2 d d' in the Loewner order, d = a - E a.
+  struct Fourth {
+    Matrix matrix;
+    double error = 0.0;  ///< times the identity is to be added
+  };
+
+  void sum_series();
+  [[nodiscard]] const HermiteExpansion& at(Index d) const { return expansions_[static_cast<std::size_t>(d)]; }
+  [[nodiscard]] double shift(Index d) const;
+  [[nodiscard]] double size(Index d) const;
+  [[nodiscard]] double leftover_error(Index d) const;
+  [[nodiscard]] double pair_error(Index d, Index e) const;
+  [[nodiscard]] double error_norm() const;
+  [[nodiscard]] Matrix typical_inverse() const;
+  // fourth_moments.cc
+  [[nodiscard]] double judge(const Fourth& fourth) const;
+  [[nodiscard]] double distance_to_value() const;
+  [[nodiscard]] Vector slope_tails() const;
+  [[nodiscard]] Matrix stein_matrix(double& error) const;
+  [[nodiscard]] Fourth by_largest_value(double covariance_error) const;
+  [[nodiscard]] Fourth by_stein(double covariance_error) const;
+
+  const Activation& activation_;
+  const Vector& mean_;
+  const Matrix& covariance_;
+  Vector deviation_;
+  double lipschitz_, relative_;
+  Index order_ = kHermiteOrder;
+  std::vector<HermiteExpansion> expansions_;
+  Matrix coefficients_;  ///< D x (order + 1)
+  Matrix correlation_, result_;
+  Vector leftover_;
+  Matrix judging_;  ///< what a P of (J.4) may look like; chooses between valid bounds
+};
+
+}  // namespace mixcert
