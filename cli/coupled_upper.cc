@@ -39,7 +39,7 @@ CoupledUpper coupled_upper(const Network& network, const Matrix& inputs,
                            const std::vector<StoredResult>& results, Options options) {
   CoupledUpper upper;
   upper.values.assign(results.size(), std::numeric_limits<double>::quiet_NaN());
-  upper.gap = options.joint ? "several inputs jointly have no simulated coupling yet" : moment_method_gap(network);
+  upper.gap = options.joint ? "several inputs jointly have no simulated coupling" : correlated_layer(network);
   if (!upper.gap.empty()) return upper;
   options.method = Method::Moment;
   Services services;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "certify/metric_forms.h"
+#include "certify/moment_error.h"
 
 namespace mixcert {
 namespace {
@@ -26,7 +27,8 @@ struct OutputNorm {
   Matrix q;  ///< only its diagonal matters when `diagonal`
 };
 
-CarriedNorm pull_back(const OutputNorm& norm, const Matrix& m) {
+CarriedNorm pull_back(const OutputNorm& norm, const DenseLayer& layer) {
+  const Matrix& m = layer.weight_mean();
   CarriedNorm carried;
   carried.factor = norm.factor;
   carried.diagonal = norm.diagonal;
@@ -41,6 +43,7 @@ CarriedNorm pull_back(const OutputNorm& norm, const Matrix& m) {
     carried.gram_roots = m.cwiseAbs().transpose() * carried.metric.cwiseSqrt();
   }
   carried.gram_roots *= 1.0 + 1e-12;
+  if (!has_independent_outputs(layer)) carried.noise_gram = layer.centred_gram(carried.metric);
   return carried;
 }
 
@@ -102,14 +105,14 @@ Carriers make_carriers(const Network& network, SensitivityMode mode) {
   Carriers carriers(static_cast<std::size_t>(hidden));
   if (hidden == 0) return carriers;
   const OutputNorm identity{1.0, true, Matrix::Identity(network.outputs(), network.outputs())};
-  carriers.back().push_back({"output", {pull_back(identity, network.layer(hidden).weight_mean())}});
+  carriers.back().push_back({"output", {pull_back(identity, network.layer(hidden))}});
   std::vector<MetricForm> forms = closed_forms();
   if (mode == SensitivityMode::Sdp) forms.push_back(semidefinite_form());
   for (const MetricForm& form : forms) {
     std::vector<OutputNorm> norms{identity};
     for (Index k = hidden - 1; k >= 1; --k) {
       std::vector<OutputNorm> before;
-      const bool split = 2 * norms.size() <= kMostNorms;
+      const bool split = 2 * norms.size() <= kMostNorms && has_independent_outputs(network.layer(k));
       for (const OutputNorm& norm : norms) {
         carry_back(norm, network.layer(k + 1), network.activation(k + 1), expected_errors(network, k), form,
                    split, before);
@@ -117,7 +120,7 @@ Carriers make_carriers(const Network& network, SensitivityMode mode) {
       norms = std::move(before);
       Carrier carrier{form.name, {}};
       for (const OutputNorm& norm : norms) {
-        carrier.norms.push_back(pull_back(norm, network.layer(k).weight_mean()));
+        carrier.norms.push_back(pull_back(norm, network.layer(k)));
       }
       carriers[static_cast<std::size_t>(k - 1)].push_back(std::move(carrier));
     }

@@ -34,6 +34,11 @@ double root_deviation(double variance, double mean_low, double mean_high, double
   return std::min(by_difference, std::isfinite(by_hoelder) ? by_hoelder : 2.0 * mean_high);
 }
 
+/// No less than the square roots of the diagonal of the noise's second moment.
+Vector noise_roots(const CarriedNorm& norm) {
+  return (1.0 + 1e-12) * norm.noise_gram.diagonal().cwiseMax(0.0).cwiseSqrt();
+}
+
 }  // namespace
 
 bool has_independent_outputs(const DenseLayer& layer) {
@@ -59,27 +64,38 @@ void PieceError::compute_correlation() {
   correlation_error_ = 4.0 * static_cast<double>(n) * rounding_gamma(piece_.covariance.rank() + 16);
 }
 
-Upper PieceError::signal(const CarriedNorm& norm) const {
-  const Index n = law_.linear.size();
-  const auto p = law_.linear.array();
+Upper PieceError::hermite_form(const Matrix& gram, const Vector& roots, const Vector& first_order,
+                               Index operations) const {
+  const Index n = first_order.size();
+  const auto p = first_order.array();
   const auto q = law_.quadratic.array();
   const auto t = law_.rest.array();
   if (independent_) {
-    const double sum = (norm.gram.diagonal().array() * (p.square() + q.square() + t.square())).sum();
-    const double squares = (norm.gram_roots.array().square() * (p.square() + q.square() + t.square())).sum();
-    return {sum, next_up(sum + rounding_gamma(2 * n + 4 * norm.metric.size() + 32) * kSafety * squares)};
+    const Vector squares = p.square() + q.square() + t.square();
+    const double sum = gram.diagonal().dot(squares);
+    const double majorant = roots.cwiseAbs2().dot(squares);
+    return {sum, next_up(sum + rounding_gamma(2 * n + operations + 32) * kSafety * majorant)};
   }
   double sum = 0.0;
   for (Index j = 0; j < n; ++j) {
     const auto r = correlation_.col(j).array();
-    const auto b = norm.gram.col(j).array();
+    const auto b = gram.col(j).array();
     sum += (b * r * (p * p(j) + q * q(j) * r) + b.abs() * r.abs().cube() * (t * t(j))).sum();
   }
   // Entries of r are at most 1, those of B and its majorant at most the product of the roots: (H.5).
-  const double majorant = square((norm.gram_roots.array() * (p.abs() + q.abs() + t)).sum());
+  const double majorant = square((roots.array() * (p.abs() + q.abs() + t)).sum());
   const double relative =
-      3.0 * correlation_error_ + rounding_gamma(4 * norm.metric.size() + 16) + rounding_gamma(4 * n + 32);
+      3.0 * correlation_error_ + rounding_gamma(operations + 16) + rounding_gamma(4 * n + 32);
   return {positive_part(sum), positive_part(next_up(sum + relative * kSafety * majorant))};
+}
+
+Upper PieceError::correlated_noise(const CarriedNorm& norm) const {
+  if (norm.noise_gram.size() == 0) return {};
+  const auto* low_rank = std::get_if<LowRankWeights>(&next_.weights());
+  const Index columns = low_rank == nullptr ? 0 : static_cast<Index>(low_rank->factor.size());
+  const Index operations = 8 * (next_.inputs() + next_.outputs()) + 2 * columns * (next_.outputs() + 1) + 64;
+  // c_1, not c_1 - gain: the weights meet the activation's whole deviation from its mean.
+  return hermite_form(norm.noise_gram, noise_roots(norm), law_.linear + law_.gain, operations);
 }
 
 void PieceError::compute_noise(const DenseLayer& next) {
@@ -87,7 +103,7 @@ void PieceError::compute_noise(const DenseLayer& next) {
   noise_ = Vector::Zero(outputs);
   noise_slack_ = Vector::Zero(outputs);
   const auto* law = std::get_if<MeanFieldWeights>(&next.weights());
-  if (law == nullptr) return;
+  if (law == nullptr || !has_independent_outputs(next)) return;
   const Matrix& v = law->variance;
   const Index n = v.cols();
   Matrix columns(n, 4);
@@ -119,20 +135,27 @@ void PieceError::compute_noise(const DenseLayer& next) {
 }
 
 Upper PieceError::mean_square(const CarriedNorm& norm) const {
-  return signal(norm) + Upper::of_sum(norm.metric.dot(noise_), 2 * norm.metric.size() + 8);
+  return hermite_form(norm.gram, norm.gram_roots, law_.linear, 4 * norm.metric.size()) +
+         correlated_noise(norm) + Upper::of_sum(norm.metric.dot(noise_), 2 * norm.metric.size() + 8);
 }
 
 double PieceError::slack(const CarriedNorm& norm) const {
   const auto roots = norm.gram_roots.array();
-  const double moments = (roots * law_.error.array()).sum();
+  double moments = (roots * law_.error.array()).sum();
   const double noise = std::sqrt(norm.metric.dot(noise_slack_.cwiseAbs2()));
   // Rounded means and variances of the pushed Gaussian (R.4), and its covariance: (H.5).
   const double size = std::sqrt((law_.second + law_.second_error).sum()) + law_.error.sum();
   const double pushed = push_rounding(next_, size, 1, norm.metric);
   const auto gains = law_.gain.array().abs();
-  const double spread = independent_ ? (roots * gains).matrix().norm() : (roots * gains).sum();
+  double spread = independent_ ? (roots * gains).matrix().norm() : (roots * gains).sum();
+  if (norm.noise_gram.size() > 0) {
+    moments += noise_roots(norm).dot(law_.error);
+    const Vector sizes = size * size * next_.row_variances() + next_.bias_variances();
+    spread += std::sqrt(2.0 * norm.metric.dot(sizes));
+  }
   const double outputs = static_cast<double>(next_.outputs());
-  const double covariance = std::sqrt(3.0 * outputs * rounding_gamma(2 * law_.gain.size() + 64)) * spread;
+  const double covariance =
+      std::sqrt(3.0 * outputs * rounding_gamma(covariance_operations(next_) + 64)) * spread;
   // A dense Q is at most `outputs` times its diagonal.
   const double dense = norm.diagonal ? 1.0 : std::sqrt(outputs);
   return (moments + noise + dense * (pushed + covariance)) * (1.0 + 1e-9);

@@ -2,7 +2,7 @@
 //
 // The local error of the moment method for one Gaussian piece: the true push of the piece through activation
 // and layer against the Gaussian that stands for it, in any metric of the next layer (H.1) to (H.3).
-// For layers whose outputs are independent given their input: independent weights, one input.
+// One input. Layers whose outputs are correlated given their input have a coarser noise term (H.7).
 #pragma once
 
 #include "mixcert/certify/carrier.h"
@@ -10,7 +10,7 @@
 
 namespace mixcert {
 
-/// Does the moment method cover this layer?
+/// Are the layer's outputs independent given its input? (Independent weights and biases.)
 bool has_independent_outputs(const DenseLayer& layer);
 
 class PieceError {
@@ -26,7 +26,11 @@ class PieceError {
  private:
   void compute_correlation();
   void compute_noise(const DenseLayer& next);
-  [[nodiscard]] Upper signal(const CarriedNorm& norm) const;
+  /// (H.1) for any order-one coefficients p: sum_ij B_ij (p p r + q q r^2) + |B_ij| |r|^3 t t, each B_ij
+  /// computed with at most `operations` roundings and of size at most roots_i roots_j.
+  [[nodiscard]] Upper hermite_form(const Matrix& gram, const Vector& roots, const Vector& first_order,
+                                   Index operations) const;
+  [[nodiscard]] Upper correlated_noise(const CarriedNorm& norm) const;
 
   const DenseLayer& next_;
   const Gaussian& piece_;

@@ -99,6 +99,10 @@ double push_rounding(const DenseLayer& layer, double norm, Index input_count, Co
   return (means + std::sqrt(trace_norm)) * kSafety;
 }
 
+Index covariance_operations(const DenseLayer& layer) {
+  return 4 * layer.inputs() + 2 * layer.outputs() + 2 * low_rank_columns(layer) + 32;
+}
+
 double input_rounding(const Network& network, const Sensitivity& sensitivity, const MetricChain& chain,
                       double input_norm, Index input_count) {
   const DenseLayer& layer = network.layer(0);

@@ -22,6 +22,9 @@ double activation_norm_bound(const LayerTrace& layer, const Activation& activati
 /// outputs (one weight per neuron), for activations of norm at most `norm` (R.4).
 double push_rounding(const DenseLayer& layer, double norm, Index input_count, ConstVectorRef metric);
 
+/// Roundings in an entry of a covariance that a surrogate is pushed to, whatever the family.
+Index covariance_operations(const DenseLayer& layer);
+
 /// Rounding of the first layer's push, carried to the output by `chain`; inputs of norm at most `input_norm`.
 double input_rounding(const Network& network, const Sensitivity& sensitivity, const MetricChain& chain,
                       double input_norm, Index input_count);

@@ -55,23 +55,30 @@ Result certify_best(const Prepared& prepared, ConstMatrixRef inputs, MomentTrace
   return best;
 }
 
+bool has_simulated_coupling(const Prepared& prepared, ConstMatrixRef inputs, const Result& result) {
+  return result.method == Method::Moment && !is_joint(prepared, inputs) && prepared.correlated.empty();
+}
+
 Result certify_one(const Prepared& prepared, ConstMatrixRef inputs, Index index) {
   MomentTrace trace;
   Result result = certify_best(prepared, inputs, trace);
   result.input = index;
   if (prepared.options.statistics == 0) return result;
   result.statistics = prepared.services.statistics(
-      prepared.network, inputs, index,
-      result.method == Method::Moment && !is_joint(prepared, inputs) ? &trace : nullptr, result.mixture,
-      prepared.options);
+      prepared.network, inputs, index, has_simulated_coupling(prepared, inputs, result) ? &trace : nullptr,
+      result.mixture, prepared.options);
   return result;
 }
 
 /// Which methods may be used, and what they need.
 Prepared prepare(const Network& network, const Options& options, const Services& services) {
-  Prepared prepared{network, options, services, analyse_sensitivity(network), {}, false, false};
-  const std::string gap = moment_method_gap(network);
-  if (options.method == Method::Moment) require(gap.empty(), gap);
+  Prepared prepared{network, options, services, analyse_sensitivity(network), {}, {}, false, false};
+  prepared.correlated = correlated_layer(network);
+  const std::string gap = options.joint ? prepared.correlated : "";
+  if (options.method == Method::Moment) {
+    require(gap.empty(),
+            "option --joint: method moment needs independent weights after the first layer; " + gap);
+  }
   // The paper's and the scalar constants are the signature method's.
   const bool metric =
       options.certificate == CertificateMode::Best || options.certificate == CertificateMode::Metric;

@@ -44,7 +44,7 @@ CertificateMode mode_used(CertificateMode asked, const Certificate& certificate)
 
 Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs) {
   const auto start = std::chrono::steady_clock::now();
-  const auto& [network, options, services, sensitivity, carriers, moment, signature] = prepared;
+  const auto& [network, options, services, sensitivity, carriers, correlated, moment, signature] = prepared;
   EpsilonPlanner epsilon(network, sensitivity, options, services, inputs.cols());
   const SizePlanner planner = [&, &options = options](Index layer, const GaussianMixture& mixture) {
     if (options.epsilon) return epsilon.plan(layer, mixture);

@@ -17,6 +17,7 @@ struct Prepared {
   const Services& services;
   Sensitivity sensitivity;
   Carriers carriers;       ///< of the moment method; empty where it does not apply
+  std::string correlated;  ///< which layer after the first has correlated outputs, or empty
   bool moment = false;     ///< may the moment method be used?
   bool signature = false;  ///< may a signature method be used?
 };

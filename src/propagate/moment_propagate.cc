@@ -27,13 +27,13 @@ GaussianMixture push_pieces(const DenseLayer& next, const Activation& activation
 
 }  // namespace
 
-std::string moment_method_gap(const Network& network) {
+std::string correlated_layer(const Network& network) {
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     const DenseLayer& layer = network.layer(k);
     if (has_independent_outputs(layer)) continue;
-    return "method moment needs independent weights after the first layer; those of layer '" + layer.name() +
-           "' are correlated (" + std::string(family_name(layer.weights())) + ", bias " +
-           std::string(family_name(layer.bias())) + "); take method signature";
+    return "layer '" + layer.name() + "' has correlated outputs (weights " +
+           std::string(family_name(layer.weights())) + ", bias " + std::string(family_name(layer.bias())) +
+           ")";
   }
   return "";
 }

@@ -6,6 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include "certify/moment_error.h"
+#include "certify/rounding_terms.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {
@@ -31,7 +33,25 @@ Covariance dense_sum(Matrix signal, const Vector& noise, const Vector& majorant,
   return Covariance::dense(std::move(signal));
 }
 
+/// M diag(gain) r diag(gain) M'.
+Matrix signal_covariance(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law) {
+  const Matrix image = layer.weight_mean() * gain_per_unit(piece, law).asDiagonal();
+  const Matrix right = piece.covariance.times(image.transpose());
+  const Matrix signal = image * right;
+  return 0.5 * (signal + signal.transpose());
+}
+
+/// Outputs that are correlated given their input: the noise is that of the mean activations (H.7).
+Covariance correlated_covariance(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law) {
+  const Matrix noise = layer.push(law.mean, 1).covariances.front().to_dense();
+  const Vector majorant = (layer.weight_mean().cwiseAbs() * law.gain.cwiseAbs()).cwiseAbs2() +
+                          2.0 * (law.mean.squaredNorm() * layer.row_variances() + layer.bias_variances());
+  return dense_sum(signal_covariance(layer, piece, law) + noise, Vector::Zero(layer.outputs()), majorant,
+                   covariance_operations(layer));
+}
+
 Covariance pushed_covariance(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law) {
+  if (!has_independent_outputs(layer)) return correlated_covariance(layer, piece, law);
   const Vector noise = mean_noise(layer, law);
   const Matrix& m = layer.weight_mean();
   const Index n = layer.inputs();
@@ -44,12 +64,8 @@ Covariance pushed_covariance(const DenseLayer& layer, const Gaussian& piece, con
     const Vector majorant = signal.diagonal();
     return dense_sum(std::move(signal), noise, majorant, n);
   }
-  const Matrix image = m * gain_per_unit(piece, law).asDiagonal();
-  const Matrix right = piece.covariance.times(image.transpose());
-  Matrix signal = image * right;
-  signal = 0.5 * (signal + signal.transpose()).eval();
   const Vector majorant = (m.cwiseAbs() * law.gain.cwiseAbs()).cwiseAbs2();
-  return dense_sum(std::move(signal), noise, majorant, 2 * n + piece.covariance.rank());
+  return dense_sum(signal_covariance(layer, piece, law), noise, majorant, 2 * n + piece.covariance.rank());
 }
 
 }  // namespace

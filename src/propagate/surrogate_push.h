@@ -14,7 +14,6 @@ Vector mean_noise(const DenseLayer& layer, const SurrogateLaw& law);
 /// gain_j / s_j; zero where z_j is constant.
 Vector gain_per_unit(const Gaussian& piece, const SurrogateLaw& law);
 
-/// The layer must have independent outputs.
 Gaussian push_surrogate(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law);
 
 }  // namespace mixcert

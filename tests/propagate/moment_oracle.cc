@@ -13,6 +13,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 
 #include "propagate/naive_oracle.h"
 #include "propagate/naive_scalar.h"
@@ -105,20 +106,40 @@ double bias_variance(const DenseLayer& layer, Index l) {
   return entry_covariance_of(layer, l, layer.inputs(), l, layer.inputs());
 }
 
-/// Right side of (H.1) with B = M' Q M.
-double signal_error(const NaivePiece& piece, const Matrix& weights, const Matrix& q) {
-  const Matrix b = weights.transpose() * q * weights;
+/// Right side of (H.1); with `whole`, of its variant for a - mu: c_1 in place of p.
+double hermite_error(const NaivePiece& piece, const Matrix& b, bool whole) {
   double sum = 0.0;
-  for (Index i = 0; i < weights.cols(); ++i) {
-    for (Index j = 0; j < weights.cols(); ++j) {
+  for (Index i = 0; i < b.rows(); ++i) {
+    for (Index j = 0; j < b.cols(); ++j) {
       const double r = piece.correlation(i, j);
       const NaiveNeuron& at_i = piece.neurons[static_cast<std::size_t>(i)];
       const NaiveNeuron& at_j = piece.neurons[static_cast<std::size_t>(j)];
-      sum += b(i, j) * (at_i.linear * at_j.linear * r + at_i.quadratic * at_j.quadratic * r * r);
+      const double p_i = at_i.linear + (whole ? at_i.gain : 0.0);
+      const double p_j = at_j.linear + (whole ? at_j.gain : 0.0);
+      sum += b(i, j) * (p_i * p_j * r + at_i.quadratic * at_j.quadratic * r * r);
       sum += std::abs(b(i, j)) * std::pow(std::abs(r), 3) * at_i.rest * at_j.rest;
     }
   }
   return sum;
+}
+
+/// Do rows of the layer depend on each other, or on biases?
+bool is_correlated(const DenseLayer& layer) {
+  const bool rows = std::holds_alternative<DeterministicWeights>(layer.weights()) ||
+                    std::holds_alternative<MeanFieldWeights>(layer.weights());
+  return !rows || std::holds_alternative<CorrelatedBias>(layer.bias());
+}
+
+/// E[(W - M)' diag(metric) (W - M)].
+Matrix naive_noise_gram(const DenseLayer& layer, const Vector& metric) {
+  Matrix gram = Matrix::Zero(layer.inputs(), layer.inputs());
+  for (Index i = 0; i < layer.outputs(); ++i) {
+    for (Index j = 0; j < layer.inputs(); ++j) {
+      for (Index l = 0; l < layer.inputs(); ++l)
+        gram(j, l) += metric(i) * entry_covariance_of(layer, i, j, i, l);
+    }
+  }
+  return gram;
 }
 
 /// Right side of (H.2) for output l.
@@ -142,7 +163,7 @@ double noise_error(const NaivePiece& piece, const DenseLayer& layer, Index l) {
   return std::min(variance / (root_sum * root_sum), hoelder);
 }
 
-/// The law q+ of (H.3).
+/// The law q+ of (H.3), or of (H.7).
 std::pair<Vector, Matrix> pushed_law(const NaivePiece& piece, const DenseLayer& layer) {
   const Matrix& weights = layer.weight_mean();
   Vector mean = layer.bias_mean();
@@ -158,7 +179,13 @@ std::pair<Vector, Matrix> pushed_law(const NaivePiece& piece, const DenseLayer& 
         }
       }
     }
-    covariance(l, l) += naive_mean_noise(piece, layer, l);
+    if (!is_correlated(layer)) covariance(l, l) += naive_mean_noise(piece, layer, l);
+  }
+  if (is_correlated(layer)) {
+    Vector activations(layer.inputs());
+    for (Index j = 0; j < layer.inputs(); ++j)
+      activations(j) = piece.neurons[static_cast<std::size_t>(j)].mean;
+    covariance += naive_push(layer, activations, 1).covariance.to_dense();
   }
   return {mean, covariance};
 }
@@ -199,13 +226,9 @@ Vector naive_form(int form, const Matrix& a, const Vector& t) {
   }
 }
 
-/// E[W' Q W] for independent entries.
+/// E[W' Q W] for independent entries or diagonal Q.
 Matrix naive_second_moment(const DenseLayer& layer, const Matrix& q) {
-  Matrix a = layer.weight_mean().transpose() * q * layer.weight_mean();
-  for (Index j = 0; j < layer.inputs(); ++j) {
-    for (Index i = 0; i < layer.outputs(); ++i) a(j, j) += q(i, i) * weight_variance(layer, i, j);
-  }
-  return a;
+  return layer.weight_mean().transpose() * q * layer.weight_mean() + naive_noise_gram(layer, q.diagonal());
 }
 
 /// The guess of (M.7).
@@ -233,10 +256,11 @@ std::vector<NaiveNorm> next_norms(const Network& network, Index k, int form) {
   std::vector<NaiveNorm> norms;
   for (const NaiveNorm& later : next_norms(network, k + 1, form)) {
     const Matrix a = naive_second_moment(network.layer(k + 1), later.q);
-    const double centre = 0.5 * (low + high);
-    norms.push_back({later.factor * std::abs(centre), a});
-    norms.push_back(
-        {later.factor * 0.5 * (high - low), naive_form(form, a, naive_errors(network, k)).asDiagonal()});
+    // Norms with signs need independent rows in the layer that they are pulled back through.
+    const double centre = is_correlated(network.layer(k)) ? 0.0 : 0.5 * (low + high);
+    const double rest = std::max(high - centre, centre - low);
+    if (centre != 0.0) norms.push_back({later.factor * std::abs(centre), a});
+    norms.push_back({later.factor * rest, naive_form(form, a, naive_errors(network, k)).asDiagonal()});
   }
   return norms;
 }
@@ -246,8 +270,13 @@ double naive_local(const Network& network, const NaivePiece& piece, Index k, int
   const DenseLayer& layer = network.layer(k);
   double sum = 0.0;
   for (const NaiveNorm& norm : next_norms(network, k, form)) {
-    double squares = signal_error(piece, layer.weight_mean(), norm.q);
-    for (Index l = 0; l < layer.outputs(); ++l) squares += norm.q(l, l) * noise_error(piece, layer, l);
+    double squares =
+        hermite_error(piece, layer.weight_mean().transpose() * norm.q * layer.weight_mean(), false);
+    if (is_correlated(layer)) {
+      squares += hermite_error(piece, naive_noise_gram(layer, norm.q.diagonal()), true);
+    } else {
+      for (Index l = 0; l < layer.outputs(); ++l) squares += norm.q(l, l) * noise_error(piece, layer, l);
+    }
     sum += norm.factor * std::sqrt(std::max(0.0, squares));
   }
   return sum;

@@ -28,6 +28,9 @@ struct CarriedNorm {
   Matrix gram;           ///< M' Q M
   Vector gram_roots;     ///< no less than sqrt((M'QM)_jj), and fit for bounding rounding: sum_l |M_lj|
                          ///< sqrt(Q_ll) where Q is dense
+  /// Where the layer's outputs are correlated: E[(W - M)' Q (W - M)] (H.7), Q then being diagonal. Empty
+  /// otherwise.
+  Matrix noise_gram;
 };
 
 /// The output error is at most the sum of the norms.
@@ -42,7 +45,7 @@ struct Carrier {
 /// Element [k-1]: the carriers of hidden layer k, one for every form that may be used.
 using Carriers = std::vector<std::vector<Carrier>>;
 
-/// All layers after the first must have independent outputs.
+/// Norms with signs stop at layers whose outputs are correlated: their rows do not separate.
 Carriers make_carriers(const Network& network, SensitivityMode mode);
 
 }  // namespace mixcert

@@ -14,8 +14,10 @@
 
 namespace mixcert {
 
-/// Why the moment method does not cover a network; empty when it does.
-std::string moment_method_gap(const Network& network);
+/// Which layer after the first has correlated outputs, in a sentence; empty when none has. One input: its
+/// noise term is coarser (H.7) and its coupling is not simulated. Several inputs jointly: the moment method
+/// does not cover it.
+std::string correlated_layer(const Network& network);
 
 /// Chooses compression and splits of hidden layer `layer` (1..K); leaves `surrogates` empty.
 using MomentPlanner = std::function<MomentLayerTrace(Index layer, const GaussianMixture& mixture)>;
