@@ -90,7 +90,7 @@ class LayerEvaluator {
     }
     const double norm = activation_norm_bound(layer_, activation_);
     return signature_rounding(layer_, activation_, g) * inflation_root(chain).upper * (1.0 + 1e-9) +
-           push_rounding(next, norm, input_count_, metric) * (1.0 + 1e-9);
+           PushRounding(next, norm, input_count_).in(metric) * (1.0 + 1e-9);
   }
 
   /// (S.5): one coordinate, E|s(z) - s(c)| <= l deviation E|x - location|.

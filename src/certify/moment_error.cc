@@ -9,8 +9,6 @@
 #include <cmath>
 #include <variant>
 
-#include "certify/rounding_terms.h"
-
 namespace mixcert {
 namespace {
 
@@ -49,7 +47,12 @@ bool has_independent_outputs(const DenseLayer& layer) {
 }
 
 PieceError::PieceError(const DenseLayer& next, const Gaussian& piece, const SurrogateLaw& law)
-    : next_(next), piece_(piece), law_(law), independent_(piece.covariance.is_diagonal()) {
+    : next_(next),
+      piece_(piece),
+      law_(law),
+      independent_(piece.covariance.is_diagonal()),
+      size_(std::sqrt((law.second + law.second_error).sum()) + law.error.sum()),
+      pushed_(next, size_, 1) {
   if (!independent_) compute_correlation();
   compute_noise(next);
 }
@@ -57,9 +60,13 @@ PieceError::PieceError(const DenseLayer& next, const Gaussian& piece, const Surr
 void PieceError::compute_correlation() {
   const Vector deviations = piece_.covariance.variances().cwiseSqrt();
   const Vector scale = deviations.unaryExpr([](double s) { return s > 0.0 ? 1.0 / s : 0.0; });
-  correlation_ = piece_.covariance.to_dense();
-  correlation_ = scale.asDiagonal() * correlation_ * scale.asDiagonal();
-  correlation_ = correlation_.cwiseMin(1.0).cwiseMax(-1.0);
+  const bool dense = piece_.covariance.block_count() == 1 && piece_.covariance.rank() == 0;
+  if (!dense) correlation_ = piece_.covariance.to_dense();
+  const Matrix& covariance = dense ? piece_.covariance.stacked_blocks() : correlation_;
+  correlation_.resize(covariance.rows(), covariance.cols());
+  for (Index j = 0; j < covariance.cols(); ++j) {
+    correlation_.col(j) = (covariance.col(j).array() * scale.array() * scale(j)).min(1.0).max(-1.0);
+  }
   const Index n = piece_.dimension();
   correlation_error_ = 4.0 * static_cast<double>(n) * rounding_gamma(piece_.covariance.rank() + 16);
 }
@@ -144,13 +151,12 @@ double PieceError::slack(const CarriedNorm& norm) const {
   double moments = (roots * law_.error.array()).sum();
   const double noise = std::sqrt(norm.metric.dot(noise_slack_.cwiseAbs2()));
   // Rounded means and variances of the pushed Gaussian (R.4), and its covariance: (H.5).
-  const double size = std::sqrt((law_.second + law_.second_error).sum()) + law_.error.sum();
-  const double pushed = push_rounding(next_, size, 1, norm.metric);
+  const double pushed = pushed_.in(norm.metric);
   const auto gains = law_.gain.array().abs();
   double spread = independent_ ? (roots * gains).matrix().norm() : (roots * gains).sum();
   if (norm.noise_gram.size() > 0) {
     moments += noise_roots(norm).dot(law_.error);
-    const Vector sizes = size * size * next_.row_variances() + next_.bias_variances();
+    const Vector sizes = size_ * size_ * next_.row_variances() + next_.bias_variances();
     spread += std::sqrt(2.0 * norm.metric.dot(sizes));
   }
   const double outputs = static_cast<double>(next_.outputs());

@@ -5,6 +5,7 @@
 // One input. Layers whose outputs are correlated given their input have a coarser noise term (H.7).
 #pragma once
 
+#include "certify/rounding_terms.h"
 #include "mixcert/certify/carrier.h"
 #include "mixcert/certify/moment_trace.h"
 
@@ -38,8 +39,10 @@ class PieceError {
   bool independent_ = false;        ///< the piece's coordinates are
   Matrix correlation_;              ///< r, empty when independent_
   double correlation_error_ = 0.0;  ///< bound of what its entries are off by
-  Vector noise_;                    ///< bound of E (sqrt S_l - sqrt E S_l)^2
-  Vector noise_slack_;              ///< bound of |sqrt E S_l - sqrt of the variance used|
+  double size_;                     ///< no less than the norm of the mean activations
+  PushRounding pushed_;
+  Vector noise_;        ///< bound of E (sqrt S_l - sqrt E S_l)^2
+  Vector noise_slack_;  ///< bound of |sqrt E S_l - sqrt of the variance used|
 };
 
 }  // namespace mixcert

@@ -83,20 +83,22 @@ double activation_norm_bound(const LayerTrace& layer, const Activation& activati
   return largest * kSafety;
 }
 
-double push_rounding(const DenseLayer& layer, double norm, Index input_count, ConstVectorRef metric) {
+PushRounding::PushRounding(const DenseLayer& layer, double norm, Index input_count)
+    : diagonal_(has_diagonal_output(layer, input_count)) {
   const double d = static_cast<double>(input_count);
   const double gamma = rounding_gamma(layer.inputs() + 4);
-  const Vector mean_error = gamma * (norm * layer.row_norms() + std::sqrt(d) * layer.bias_mean().cwiseAbs());
-  const double means = std::sqrt(metric.dot(mean_error.cwiseAbs2()));
-  const double variance = metric.dot(norm * norm * layer.row_variances() + d * layer.bias_variances());
-  if (has_diagonal_output(layer, input_count)) {
-    return (means + rounding_gamma(layer.inputs() + 8) * std::sqrt(variance)) * kSafety;
-  }
+  mean_error_squares_ =
+      (gamma * (norm * layer.row_norms() + std::sqrt(d) * layer.bias_mean().cwiseAbs())).cwiseAbs2();
+  variances_ = norm * norm * layer.row_variances() + d * layer.bias_variances();
   const double dimension = static_cast<double>(layer.outputs() * input_count);
-  const double trace_norm =
-      std::sqrt(dimension) *
-      rounding_gamma(4 * layer.inputs() + 2 * layer.outputs() + low_rank_columns(layer) + 32) * variance;
-  return (means + std::sqrt(trace_norm)) * kSafety;
+  const double operations =
+      rounding_gamma(4 * layer.inputs() + 2 * layer.outputs() + low_rank_columns(layer) + 32);
+  factor_ = diagonal_ ? rounding_gamma(layer.inputs() + 8) : std::sqrt(std::sqrt(dimension) * operations);
+}
+
+double PushRounding::in(ConstVectorRef metric) const {
+  const double means = std::sqrt(metric.dot(mean_error_squares_));
+  return (means + factor_ * std::sqrt(metric.dot(variances_))) * kSafety;
 }
 
 Index covariance_operations(const DenseLayer& layer) {
@@ -114,7 +116,7 @@ double input_rounding(const Network& network, const Sensitivity& sensitivity, co
   // An activation in front of the first layer is evaluated once per input: its rounding counts too.
   const double error = network.activation(0).value_error(input_norm) *
                        std::sqrt(static_cast<double>(network.inputs() * input_count));
-  const double pushed = push_rounding(layer, input_norm + error, input_count, metric);
+  const double pushed = PushRounding(layer, input_norm + error, input_count).in(metric);
   const double shifted = error * std::sqrt(metric.dot(layer.row_norms().cwiseAbs2() + layer.row_variances()));
   return (pushed + shifted) * kSafety;
 }

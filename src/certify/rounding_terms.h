@@ -18,9 +18,21 @@ double signature_rounding(const LayerTrace& layer, const Activation& activation,
 /// Bound of the Euclidean norm of the activations of any signature point, all inputs together.
 double activation_norm_bound(const LayerTrace& layer, const Activation& activation);
 
-/// Rounding of the pushed means and covariances in the metric diag(metric) on the layer's
-/// outputs (one weight per neuron), for activations of norm at most `norm` (R.4).
-double push_rounding(const DenseLayer& layer, double norm, Index input_count, ConstVectorRef metric);
+/// Rounding of the pushed means and covariances for activations of norm at most `norm` (R.4), for any number
+/// of metrics.
+class PushRounding {
+ public:
+  PushRounding(const DenseLayer& layer, double norm, Index input_count);
+
+  /// In the metric diag(metric) on the layer's outputs, one weight per neuron.
+  [[nodiscard]] double in(ConstVectorRef metric) const;
+
+ private:
+  Vector mean_error_squares_;
+  Vector variances_;
+  bool diagonal_;
+  double factor_;  ///< of the root of the variance: relative, or the root of one of the trace norm
+};
 
 /// Roundings in an entry of a covariance that a surrogate is pushed to, whatever the family.
 Index covariance_operations(const DenseLayer& layer);

@@ -24,11 +24,12 @@ void check_inputs(const Network& network, ConstMatrixRef inputs) {
   require(inputs.cols() > 0, "inputs: expected at least one, got none");
   require(inputs.rows() == network.inputs(), "inputs: the network takes " + std::to_string(network.inputs()) +
                                                  " features, got " + std::to_string(inputs.rows()));
+  // The message is put together only for a bad entry: there may be a million good ones.
   for (Index i = 0; i < inputs.cols(); ++i) {
     for (Index f = 0; f < inputs.rows(); ++f) {
-      require(std::isfinite(inputs(f, i)), "inputs: input " + std::to_string(i) + ", feature " +
-                                               std::to_string(f) + ": expected a finite number, got " +
-                                               format_number(inputs(f, i)));
+      if (std::isfinite(inputs(f, i))) continue;
+      throw InvalidArgument("inputs: input " + std::to_string(i) + ", feature " + std::to_string(f) +
+                            ": expected a finite number, got " + format_number(inputs(f, i)));
     }
   }
 }

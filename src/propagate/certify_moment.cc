@@ -39,7 +39,7 @@ Attempt attempt(const Prepared& prepared, ConstVectorRef input, Index budget) {
   const SplitPlanner splits(prepared, budget);
   MomentTrace trace = propagate_moments(
       prepared.network, input,
-      [&](Index layer, const GaussianMixture& mixture) { return splits.plan(layer, mixture); },
+      [&](Index layer, GaussianMixture mixture) { return splits.plan(layer, std::move(mixture)); },
       prepared.services);
   Certificate certificate =
       evaluate_moment_certificate(prepared.network, prepared.sensitivity, prepared.carriers, trace);

@@ -49,7 +49,7 @@ MomentTrace propagate_moments(const Network& network, ConstVectorRef input, cons
 
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     if (services.cancel != nullptr && services.cancel->load()) throw Interrupted("interrupted");
-    MomentLayerTrace layer = planner(k, mixture);
+    MomentLayerTrace layer = planner(k, std::move(mixture));
     mixture = push_pieces(network.layer(k), network.activation(k), layer);
     trace.layers.push_back(std::move(layer));
   }

@@ -14,7 +14,13 @@
 
 namespace mixcert {
 
-MomentLayerTrace SplitPlanner::plan(Index layer, const GaussianMixture& mixture) const {
+MomentLayerTrace SplitPlanner::plan(Index layer, GaussianMixture mixture) const {
+  if (budget_ <= mixture.size() && mixture.size() == 1) {
+    MomentLayerTrace whole;
+    whole.pieces = mixture;
+    whole.after = std::move(mixture);
+    return whole;
+  }
   MomentLayerTrace best = reduce_and_split(layer, mixture, std::min(mixture.size(), budget_));
   const Index components = prepared_.options.components;
   if (components == 0 || components >= mixture.size()) return best;

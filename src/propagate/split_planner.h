@@ -16,7 +16,7 @@ class SplitPlanner {
 
   /// Compression and pieces of hidden layer `layer`; the best of a few component counts by the certificate's
   /// terms.
-  [[nodiscard]] MomentLayerTrace plan(Index layer, const GaussianMixture& mixture) const;
+  [[nodiscard]] MomentLayerTrace plan(Index layer, GaussianMixture mixture) const;
 
  private:
   [[nodiscard]] MomentLayerTrace reduce_and_split(Index layer, const GaussianMixture& mixture,

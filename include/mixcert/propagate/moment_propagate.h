@@ -20,7 +20,7 @@ namespace mixcert {
 std::string correlated_layer(const Network& network);
 
 /// Chooses compression and splits of hidden layer `layer` (1..K); leaves `surrogates` empty.
-using MomentPlanner = std::function<MomentLayerTrace(Index layer, const GaussianMixture& mixture)>;
+using MomentPlanner = std::function<MomentLayerTrace(Index layer, GaussianMixture mixture)>;
 
 MomentTrace propagate_moments(const Network& network, ConstVectorRef input, const MomentPlanner& planner,
                               const Services& services);
