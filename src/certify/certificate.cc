@@ -148,6 +148,18 @@ LayerTerms evaluate_layer(const Network& network, const Sensitivity& sensitivity
   return terms;
 }
 
+void Certificate::add_up() {
+  Upper sum = rounding;
+  Upper sum_w1 = rounding;
+  for (const LayerTerms& terms : layers) {
+    sum = sum + terms.compression + terms.local;
+    sum_w1 = sum_w1 + terms.compression_w1 + terms.local_w1;
+  }
+  w2 = Bound::of(Norm::W2, sum);
+  // After an overflow there is no bound of either kind.
+  w1 = w2.exists() ? Bound::of(Norm::W1, min(sum_w1, sum)) : Bound::none(Norm::W1);
+}
+
 Certificate evaluate_certificate(const Network& network, const Sensitivity& sensitivity, const Trace& trace,
                                  CertificateForm form) {
   require(static_cast<Index>(trace.layers.size()) == network.hidden_count(),
@@ -156,18 +168,11 @@ Certificate evaluate_certificate(const Network& network, const Sensitivity& sens
   certificate.form = form;
   certificate.rounding = {0.0, input_rounding(network, sensitivity, *chains_of(sensitivity, form).front(),
                                               trace.input_norm, trace.input_count)};
-  Upper w2 = certificate.rounding;
-  Upper w1 = certificate.rounding;
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     const LayerTrace& layer = trace.layers[static_cast<std::size_t>(k - 1)];
     certificate.layers.push_back(evaluate_layer(network, sensitivity, layer, k, trace.input_count, form));
-    const LayerTerms& terms = certificate.layers.back();
-    w2 = w2 + terms.compression + terms.local;
-    w1 = w1 + terms.compression_w1 + terms.local_w1;
   }
-  certificate.w2 = Bound::of(Norm::W2, w2);
-  // After an overflow there is no bound of either kind.
-  certificate.w1 = certificate.w2.exists() ? Bound::of(Norm::W1, min(w1, w2)) : Bound::none(Norm::W1);
+  certificate.add_up();
   return certificate;
 }
 

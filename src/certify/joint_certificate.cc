@@ -129,15 +129,12 @@ Certificate evaluate_joint_certificate(const Network& network, const Sensitivity
           "certificate: the trace has the wrong number of layers");
   Certificate certificate;
   certificate.rounding = {0.0, first_layer_rounding(network, sensitivity, trace)};
-  Upper w2 = certificate.rounding;
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     const auto at = static_cast<std::size_t>(k - 1);
     certificate.layers.push_back(
         evaluate_layer(network.layer(k), carriers[at], trace.layers[at], trace.input_count));
-    w2 = w2 + certificate.layers.back().local;
   }
-  certificate.w2 = Bound::of(Norm::W2, w2);
-  certificate.w1 = Bound::of(Norm::W1, w2);
+  certificate.add_up();
   return certificate;
 }
 

@@ -121,18 +121,11 @@ Certificate evaluate_moment_certificate(const Network& network, const Sensitivit
     rounding = std::min(rounding, input_rounding(network, sensitivity, chain, trace.input_norm, 1));
   }
   certificate.rounding = {0.0, rounding};
-  Upper w2 = certificate.rounding;
-  Upper w1 = certificate.rounding;
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     certificate.layers.push_back(evaluate_moment_layer(network, sensitivity, carriers,
                                                        trace.layers[static_cast<std::size_t>(k - 1)], k));
-    const LayerTerms& terms = certificate.layers.back();
-    w2 = w2 + terms.compression + terms.local;
-    w1 = w1 + terms.compression_w1 + terms.local_w1;
   }
-  certificate.w2 = Bound::of(Norm::W2, w2);
-  // After an overflow there is no bound of either kind.
-  certificate.w1 = certificate.w2.exists() ? Bound::of(Norm::W1, min(w1, w2)) : Bound::none(Norm::W1);
+  certificate.add_up();
   return certificate;
 }
 

@@ -53,6 +53,7 @@ void add_statistics(const TwoSidedStatistics& statistics, double bound, ordered_
   entry["w2_lower_statistical"] = statistics.w2_lower;
   entry["w2_lower_confidence"] = statistics.lower_confidence;
   entry["w2_upper_statistical"] = statistics.w2_upper;
+  entry["w2_coupled_cost"] = statistics.coupled_cost;
   entry["failure_probability"] = statistics.failure_probability;
   entry["statistics_samples"] = statistics.samples;
   entry["statistics_assumption"] = statistics.assumption;

@@ -3,6 +3,7 @@
 // Statistics of a result: (C.2) below, (C.3) and (C.4) above.
 #include "mixcert/statistics/two_sided.h"
 
+#include <cmath>
 #include <string>
 
 #include "mixcert/core/error.h"
@@ -45,6 +46,7 @@ TwoSidedStatistics two_sided_statistics(const Network& network, ConstMatrixRef i
   if (trace == nullptr) return statistics;
   const CoupledSamples coupled = simulate_coupled(network, inputs.col(0), input_index, *trace, simulation);
   statistics.w2_upper = coupled_distance(coupled, options.failure_probability).w2_upper;
+  statistics.coupled_cost = std::sqrt((coupled.network - coupled.surrogate).colwise().squaredNorm().mean());
   return statistics;
 }
 

@@ -106,6 +106,7 @@ TEST_F(CertifyCommand, StatisticsStandBesideTheBound) {
   for (const json& result : root["results"]) {
     ASSERT_EQ(result["method"], "moment");
     EXPECT_LE(result["w2_lower_statistical"], result["w2_upper_statistical"]);
+    EXPECT_LE(result["w2_coupled_cost"], result["w2_upper_statistical"]);
     EXPECT_EQ(result["failure_probability"], 0.001);
     EXPECT_EQ(result["statistics_samples"], 400);
     EXPECT_EQ(result["statistics_assumption"], "asymptotic: finite fourth moments");

@@ -38,6 +38,9 @@ struct Certificate {
   Upper rounding;  ///< of the first layer's push; later pushes are in `layers`
   Bound w2;
   Bound w1;
+
+  /// Sets both bounds to the sum of rounding and terms.
+  void add_up();
 };
 
 /// Evaluates the certificate of a trace. `network` and `sensitivity` must be those of the trace.

@@ -42,6 +42,8 @@ struct TwoSidedStatistics {
   double lower_confidence = 0.0;
   /// NaN where the mixture is not the moment method's.
   double w2_upper = std::numeric_limits<double>::quiet_NaN();
+  /// Root of the mean cost of the simulated coupling, without margin; NaN like w2_upper.
+  double coupled_cost = std::numeric_limits<double>::quiet_NaN();
   double failure_probability = 0.0;  ///< of w2_upper
   std::string assumption;            ///< under which both hold
 };
