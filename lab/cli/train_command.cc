@@ -133,6 +133,9 @@ void print_summary(const ProgressReport& report, const Dataset& data, const Trai
   if (data.train.size() > kFinalTrainExamples) {
     text += fmt::format("; train: the first {} examples", kFinalTrainExamples);
   }
+  if (summary.sampled_examples == kFinalConvolutionExamples) {
+    text += fmt::format("; average: the first {} examples of either set", kFinalConvolutionExamples);
+  }
   text += "\n";
   if (regression && data.standardisation.target_scale.size() == 1) {
     const double scale = data.standardisation.target_scale(0);

@@ -3,6 +3,7 @@
 // The stages of a training: backbone, dense layers, figures, files.
 #include "train/train.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -66,7 +67,7 @@ class TrainingRun {
   [[nodiscard]] bool is_over(Stage stage) const;
   void run_stage(const std::string& name, Trainer& trainer, Stage stage);
   void keep(const Trainer& trainer, Stage stage) const;
-  void measure(const Learner& learner, const StageData& examples);
+  void measure(const Learner& learner, const StageData& examples, bool convolutions);
   void write_files(const StackNet& net, const StageData& examples, const DenseLaw& law);
   [[nodiscard]] double seconds() const;
 
@@ -193,7 +194,7 @@ void TrainingRun::train_dense(const StackNet& net, const StageData& examples) {
   run_stage("train", trainer, Stage::Dense);
   summary_.history = trainer.history();
   summary_.seconds = seconds();
-  measure(*learner, examples);
+  measure(*learner, examples, net.conv && joint());
   DenseLaw law;
   if (const auto* vogn = dynamic_cast<const VognLearner*>(learner.get())) {
     law = {vogn->mean(), vogn->variance()};
@@ -205,14 +206,18 @@ void TrainingRun::train_dense(const StackNet& net, const StageData& examples) {
   write_files(net, examples, law);
 }
 
-void TrainingRun::measure(const Learner& learner, const StageData& examples) {
+void TrainingRun::measure(const Learner& learner, const StageData& examples, bool convolutions) {
   const Examples some = first_examples(examples.train, kFinalTrainExamples);
   const bool all = some.size() == examples.train.size();
   summary_.train_mean = evaluate_mean(learner, some);
   summary_.test_mean = evaluate_mean(learner, examples.test);
   if (learner.is_stochastic()) {
-    summary_.train_samples = evaluate_samples(learner, some, 0, kFinalSamples, services_.cancel);
-    summary_.test_samples = evaluate_samples(learner, examples.test, 0, kFinalSamples, services_.cancel);
+    const Index most = convolutions ? kFinalConvolutionExamples : std::max(some.size(), examples.test.size());
+    summary_.sampled_examples = most;
+    summary_.train_samples =
+        evaluate_samples(learner, first_examples(some, most), 0, kFinalSamples, services_.cancel);
+    summary_.test_samples =
+        evaluate_samples(learner, first_examples(examples.test, most), 0, kFinalSamples, services_.cancel);
   }
   double expected = summary_.train_mean.expected_log_likelihood;
   if (options_.is_variational()) {

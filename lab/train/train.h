@@ -23,6 +23,9 @@ inline constexpr Index kFinalSamples = 100;
 /// Training examples in the final figures; drawing 100 networks for all of them would take as long as
 /// the training.
 inline constexpr Index kFinalTrainExamples = 10000;
+/// Examples of either set for which networks with dropout in their convolutions are drawn: each draw is a
+/// whole forward pass.
+inline constexpr Index kFinalConvolutionExamples = 1000;
 
 struct TrainServices {
   /// A part of the training begins: its name, and how many steps it has and had done before.
@@ -36,6 +39,7 @@ struct TrainSummary {
   std::vector<EpochRecord> history;  ///< of the dense layers' training
   Metrics train_mean, test_mean;
   std::optional<Metrics> train_samples, test_samples;  ///< where the network is stochastic
+  Index sampled_examples = 0;                          ///< at most this many of either set for them
   double objective = 0.0;                              ///< ELBO, or log posterior less a constant
   std::optional<double> noise_std;                     ///< regression, of the standardised target
   double seconds = 0.0;                                ///< of training, earlier runs included
