@@ -106,21 +106,6 @@ LayerTerms evaluate_layer(const DenseLayer& next, const std::vector<Carrier>& ca
   return terms;
 }
 
-/// Rounding of the first push, and what was added to its variances.
-double first_layer_rounding(const Network& network, const Sensitivity& sensitivity, const JointTrace& trace) {
-  double least = std::numeric_limits<double>::infinity();
-  for (const MetricChain& chain : sensitivity.metrics) {
-    double rounding = input_rounding(network, sensitivity, chain, trace.input_norm, trace.input_count);
-    if (trace.first_raise.size() > 0) {
-      const double l = sensitivity.lipschitz[0].upper;
-      rounding +=
-          l * std::sqrt(chain.inflation[0] * chain.activation_weights[0].dot(trace.first_raise)) * kSafety;
-    }
-    least = std::min(least, rounding * kSafety);
-  }
-  return least;
-}
-
 }  // namespace
 
 Certificate evaluate_joint_certificate(const Network& network, const Sensitivity& sensitivity,
@@ -128,7 +113,8 @@ Certificate evaluate_joint_certificate(const Network& network, const Sensitivity
   require(static_cast<Index>(trace.layers.size()) == network.hidden_count(),
           "certificate: the trace has the wrong number of layers");
   Certificate certificate;
-  certificate.rounding = {0.0, first_layer_rounding(network, sensitivity, trace)};
+  certificate.rounding = {
+      0.0, first_push_rounding(network, sensitivity, trace.first_raise, trace.input_norm, trace.input_count)};
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     const auto at = static_cast<std::size_t>(k - 1);
     certificate.layers.push_back(

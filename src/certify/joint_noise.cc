@@ -114,7 +114,8 @@ Choice choose_block(const OutputTerms& output) {
     const double rounding = rounding_gamma(2 * inputs * inputs + 2 * inputs) * output.spread.norm();
     const double cost =
         product.cwiseProduct(output.spread).sum() + size * (off * off + output.spread_error + rounding);
-    tried.cost = std::min(tried.cost, std::max(0.0, cost) * inverse.factor) * kSafety;
+    // NaN, left by an overflow of fourth moments, must not count as zero: min keeps the trivial cost then.
+    tried.cost = std::min(tried.cost, (cost <= 0.0 ? 0.0 : cost) * inverse.factor) * kSafety;
     if (tried.cost < best.cost) best = std::move(tried);
   }
   return best;

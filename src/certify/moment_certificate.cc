@@ -116,11 +116,8 @@ Certificate evaluate_moment_certificate(const Network& network, const Sensitivit
   require(static_cast<Index>(trace.layers.size()) == network.hidden_count(),
           "certificate: the trace has the wrong number of layers");
   Certificate certificate;
-  double rounding = std::numeric_limits<double>::infinity();
-  for (const MetricChain& chain : sensitivity.metrics) {
-    rounding = std::min(rounding, input_rounding(network, sensitivity, chain, trace.input_norm, 1));
-  }
-  certificate.rounding = {0.0, rounding};
+  certificate.rounding = {0.0,
+                          first_push_rounding(network, sensitivity, trace.first_raise, trace.input_norm, 1)};
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     certificate.layers.push_back(evaluate_moment_layer(network, sensitivity, carriers,
                                                        trace.layers[static_cast<std::size_t>(k - 1)], k));

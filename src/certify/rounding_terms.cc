@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <variant>
 
 namespace mixcert {
@@ -119,6 +120,20 @@ double input_rounding(const Network& network, const Sensitivity& sensitivity, co
   const double pushed = PushRounding(layer, input_norm + error, input_count).in(metric);
   const double shifted = error * std::sqrt(metric.dot(layer.row_norms().cwiseAbs2() + layer.row_variances()));
   return (pushed + shifted) * kSafety;
+}
+
+double first_push_rounding(const Network& network, const Sensitivity& sensitivity, ConstVectorRef raise,
+                           double input_norm, Index input_count) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const MetricChain& chain : sensitivity.metrics) {
+    double rounding = input_rounding(network, sensitivity, chain, input_norm, input_count);
+    if (raise.size() > 0) {
+      const double l = sensitivity.lipschitz[0].upper;
+      rounding += l * std::sqrt(chain.inflation[0] * chain.activation_weights[0].dot(raise)) * kSafety;
+    }
+    least = std::min(least, rounding * kSafety);
+  }
+  return least;
 }
 
 }  // namespace mixcert

@@ -41,4 +41,8 @@ Index covariance_operations(const DenseLayer& layer);
 double input_rounding(const Network& network, const Sensitivity& sensitivity, const MetricChain& chain,
                       double input_norm, Index input_count);
 
+/// The same by the best chain, and what was added to the variances of q_1, `raise` (J.6).
+double first_push_rounding(const Network& network, const Sensitivity& sensitivity, ConstVectorRef raise,
+                           double input_norm, Index input_count);
+
 }  // namespace mixcert

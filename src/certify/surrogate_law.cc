@@ -17,7 +17,8 @@ namespace {
 double root_of_rest(const Enclosed& total, const Enclosed& part) {
   const double smallest = std::max(0.0, std::abs(part.value) - part.error);
   const double rest = next_up(total.upper() - next_down(smallest * smallest));
-  return rest > 0.0 ? next_up(std::sqrt(rest)) : 0.0;
+  // Written so that NaN, left by an overflow, stays NaN: then there is no bound.
+  return rest <= 0.0 ? 0.0 : next_up(std::sqrt(rest));
 }
 
 /// sign(c_1) sqrt(c_1^2 + T^2).

@@ -3,12 +3,12 @@
 // The moment method's propagation, docs/theory/moment-method.md (H.4).
 #include "mixcert/propagate/moment_propagate.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "certify/moment_error.h"
 #include "certify/surrogate_law.h"
 #include "mixcert/core/error.h"
+#include "propagate/first_push.h"
 #include "propagate/surrogate_push.h"
 
 namespace mixcert {
@@ -42,10 +42,10 @@ MomentTrace propagate_moments(const Network& network, ConstVectorRef input, cons
                               const Services& services) {
   MomentTrace trace;
   // The first affine layer at the input; a Gaussian.
-  const Vector activated = network.activation(0).apply(input);
-  trace.input_norm = std::max(input.norm(), activated.norm());
-  DenseLayer::Pushed first = network.layer(0).push(activated, 1);
-  GaussianMixture mixture(Gaussian{first.means.col(0), std::move(first.covariances.front())});
+  FirstPush first = push_first(network, input);
+  trace.input_norm = first.input_norm;
+  trace.first_raise = std::move(first.raise);
+  GaussianMixture mixture(std::move(first.law));
 
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     if (services.cancel != nullptr && services.cancel->load()) throw Interrupted("interrupted");

@@ -67,6 +67,17 @@ TEST(MomentViolation, AutoKeepsTheBoundThatExists) {
   EXPECT_EQ(certify(network, kOne, options_for(Method::Auto)).front().w2.value, signature);
 }
 
+/// Fourth moments overflow: jointly over inputs that must leave the trivial cost, not none.
+TEST(MomentViolation, JointNoiseAfterAnOverflow) {
+  const Network network = network_of({scalar_layer(0.0, 1e156, 0.0, 0.0), scalar_layer(0.0, 1.0, 0.0, 0.0)},
+                                     ActivationFunction::Relu);
+  Options options = options_for(Method::Moment);
+  options.joint = true;
+  const Matrix inputs = Matrix::Identity(2, 2).row(0) + Matrix::Constant(1, 2, 0.5);
+  // The output is w relu(z), far from every Gaussian at the scale of its deviation, 7e77.
+  EXPECT_FALSE(certify(network, inputs, options).front().w2.value < 1e76);
+}
+
 /// 1e150 relu(1e-160 x) has mean 4e-11; the mixture's mean is 0.
 TEST(MomentViolation, SignaturesOfSubnormalVariances) {
   const Network network = network_of(

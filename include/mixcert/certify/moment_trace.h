@@ -45,6 +45,7 @@ struct MomentLayerTrace : CompressionTrace {
 
 struct MomentTrace {
   double input_norm = 0.0;  ///< no less than |x| and |s_0(x)|
+  Vector first_raise;       ///< added to the variances of q_1 against rounding (J.6); empty when nothing was
   std::vector<MomentLayerTrace> layers;
   GaussianMixture output;
 };
