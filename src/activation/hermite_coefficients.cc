@@ -76,6 +76,7 @@ HermiteRule make_rule(int level) {
 const HermiteRule* hermite_rule(double longest_step) {
   static const std::vector<HermiteRule> rules = [] {
     std::vector<HermiteRule> made;
+    made.reserve(kLevels);
     for (int level = 0; level < kLevels; ++level) made.push_back(make_rule(level));
     return made;
   }();
@@ -185,16 +186,17 @@ HermiteExpansion hermite_expansion(const Activation& activation, double mean, do
     return expansion;
   }
   const F function = activation.function();
-  if (function == F::Relu || function == F::LeakyRelu) {
+  const bool piecewise_linear = function == F::Relu || function == F::LeakyRelu;
+  if (piecewise_linear) {
     add_closed_form(function == F::Relu ? 0.0 : activation.slope(), 1.0, mean, deviation, expansion);
-    expansion.order = kHermiteOrder;
-  } else if (function == F::Identity) {
-    expansion.order = kHermiteOrder;
-  } else if (is_analytic(function) && deviation >= kTinyDeviation &&
-             add_by_quadrature(activation, mean, deviation, expansion)) {
-    expansion.order = kHermiteOrder;
   }
-  if (expansion.order == 2) expansion.value.tail(kHermiteOrder - 2).setZero();
+  if (piecewise_linear || function == F::Identity ||
+      (is_analytic(function) && deviation >= kTinyDeviation &&
+       add_by_quadrature(activation, mean, deviation, expansion))) {
+    expansion.order = kHermiteOrder;
+  } else {
+    expansion.value.tail(kHermiteOrder - 2).setZero();
+  }
   return expansion;
 }
 

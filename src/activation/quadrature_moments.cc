@@ -75,12 +75,15 @@ class NodeSums {
  public:
   NodeSums(const WeightedNodes& rule, const NodeValues& g, const RuleError& rule_error, double mean,
            double deviation)
-      : rule_(rule), g_(g), rule_error_(rule_error), mean_(mean), deviation_(deviation) {
-    value_error_ = node_error(deviation);
-    sum_error_ = kMargin * (rounding_gamma(rule.nodes.size() + 16) + kWeightError);
-    // Of g as well as of d below, because |f'| and |f' - 1| are at most kSteepest.
-    fourth_norm_ = kMargin * kFourthNorm * kSteepest * deviation + value_error_;
-  }
+      : rule_(rule),
+        g_(g),
+        rule_error_(rule_error),
+        mean_(mean),
+        deviation_(deviation),
+        value_error_(node_error(deviation)),
+        sum_error_(kMargin * (rounding_gamma(rule.nodes.size() + 16) + kWeightError)),
+        // Of g as well as of d below, because |f'| and |f' - 1| are at most kSteepest.
+        fourth_norm_(kMargin * kFourthNorm * kSteepest * deviation + value_error_) {}
 
   GaussianMoments moments() const {
     GaussianMoments of_g;

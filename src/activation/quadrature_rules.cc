@@ -69,6 +69,7 @@ void WeightedNodes::apply_density() {
 const WeightedNodes* trapezoid_rule(double longest_step) {
   static const std::vector<WeightedNodes> rules = [] {
     std::vector<WeightedNodes> made;
+    made.reserve(kLevels);
     for (int level = 0; level < kLevels; ++level) made.push_back(make_trapezoid_rule(level));
     return made;
   }();
