@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <iostream>
 #include <iterator>
 #include <vector>
 
@@ -40,8 +41,8 @@ std::vector<SplitRule> rules_of_size(Index size, double end) {
     SplitRule rule = previous;
     rule.error = prove_split_error(rule, kCellsPerWidth);
     if (rule.error > *width) continue;
-    std::fprintf(stderr, "%3d %5.2f  estimate %.6e  proven %.6e\n", static_cast<int>(size), *width,
-                 previous.error, rule.error);
+    std::cerr << size << " pieces of width " << *width << ": estimate " << previous.error << ", proven "
+              << rule.error << "\n";
     rules.push_back(rule);
   }
   return rules;

@@ -52,7 +52,8 @@ NeuronMoments::Fourth NeuronMoments::by_largest_value(double covariance_error) c
     if (fourth.matrix.size() == 0 || judge(offered) < judge(fourth)) fourth = std::move(offered);
   };
   if (std::isfinite(sure)) offer(sure * kSafety, 0.0);
-  for (double t = 9.0; t >= 3.0; t -= 0.5) {
+  for (int halves = 18; halves >= 6; --halves) {
+    const double t = 0.5 * halves;
     const double reach = base + slope * t;
     const double more = reach > 0.0 ? 4.0 * slope / reach * (t * t + 2.0) / (t * t * t) : 0.0;
     offer(square(reach) * kSafety, square(square(reach)) * std::exp(-0.5 * t * t) * (1.0 + more) * kSafety);

@@ -56,6 +56,7 @@ std::vector<std::vector<NormSum>> signal_terms(const DenseLayer& next, const std
   const DenseLayer mean_layer(next.name(), next.weight_mean(), next.bias_mean(), DeterministicWeights{},
                               DeterministicBias{});
   std::vector<std::vector<NormSum>> sums;
+  sums.reserve(carriers.size());
   for (const Carrier& carrier : carriers) sums.emplace_back(carrier.norms.size());
   for (Index d = 0; d < input_count; ++d) {
     const Gaussian law = law_at_input(layer.law, d, input_count);

@@ -52,6 +52,7 @@ Distances carried(const Carrier& carrier, const std::vector<LocalSum>& sums) {
 void evaluate_local(const Network& network, const std::vector<Carrier>& carriers,
                     const MomentLayerTrace& layer, Index number, LayerTerms& terms) {
   std::vector<std::vector<LocalSum>> sums;
+  sums.reserve(carriers.size());
   for (const Carrier& carrier : carriers) sums.emplace_back(carrier.norms.size());
   for (Index i = 0; i < layer.pieces.size(); ++i) {
     const PieceError error(network.layer(number), layer.pieces.component(i),

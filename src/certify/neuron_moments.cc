@@ -39,10 +39,10 @@ NeuronMoments::NeuronMoments(const Activation& activation, const Vector& mean, c
 Matrix NeuronMoments::typical_inverse() const {
   const Index inputs = mean_.size();
   const double ridge = 0.01 * result_.trace() / static_cast<double>(inputs) + 1e-300;
-  const Matrix identity = Matrix::Identity(inputs, inputs);
-  const Eigen::LLT<Matrix> factorisation(result_ + ridge * identity);
-  if (factorisation.info() != Eigen::Success) return identity;
-  return factorisation.solve(identity);
+  Matrix inverse = Matrix::Identity(inputs, inputs);
+  const Eigen::LLT<Matrix> factorisation(result_ + ridge * inverse);
+  if (factorisation.info() == Eigen::Success) factorisation.solveInPlace(inverse);
+  return inverse;
 }
 
 /// f moves by at most this in L2 when the deviation is rounded (H.5).

@@ -56,7 +56,7 @@ GaussianMixture split_component(const Gaussian& component, const std::vector<Spl
     std::vector<double> next_weights;
     for (std::size_t i = 0; i < means.size(); ++i) {
       for (Index c = 0; c < split.rule->size(); ++c) {
-        next_means.push_back(means[i] + split.rule->centers(c) * split.direction);
+        next_means.emplace_back(means[i] + split.rule->centers(c) * split.direction);
         next_weights.push_back(weights[i] * split.rule->weights(c));
       }
     }
@@ -64,6 +64,7 @@ GaussianMixture split_component(const Gaussian& component, const std::vector<Spl
     weights = std::move(next_weights);
   }
   std::vector<Gaussian> pieces;
+  pieces.reserve(means.size());
   for (Vector& mean : means) pieces.push_back({std::move(mean), covariance});
   const Eigen::Map<const Vector> all(weights.data(), static_cast<Index>(weights.size()));
   return {all / all.sum(), std::move(pieces)};
