@@ -14,7 +14,7 @@ namespace mixcert {
 Network mean_field_network(const std::vector<Index>& widths, ActivationFunction activation) {
   Generator generator = make_generator(11, Stream::Example);
   std::vector<DenseLayer> layers;
-  std::vector<Activation> activations;
+  std::vector<ActivationMap> activations;
   for (std::size_t k = 0; k + 1 < widths.size(); ++k) {
     const Index in = widths[k];
     const Index out = widths[k + 1];

@@ -91,7 +91,7 @@ Metadata with_architecture(Metadata metadata, const ordered_json& architecture) 
 
 Network to_network(const DenseNet& net, const DenseLaw& law) {
   std::vector<DenseLayer> layers;
-  std::vector<Activation> activations;
+  std::vector<ActivationMap> activations;
   for (Index k = 0; k < net.layer_count(); ++k) {
     WeightCovariance weights = DeterministicWeights{};
     BiasCovariance bias = DeterministicBias{};

@@ -47,8 +47,9 @@ CarriedNorm pull_back(const OutputNorm& norm, const DenseLayer& layer) {
   return carried;
 }
 
-/// A = M' Q M + diag_j(sum_i Q_ii V_ij), raised so that it is no less than the exact one (M.8).
-Matrix second_moment(const OutputNorm& norm, const DenseLayer& layer) {
+/// A = M' Q M + diag_j(sum_i Q_ii V_ij), raised so that it is no less than the exact one (M.8); behind a mask
+/// its diagonal is multiplied by E m^2 (D.1).
+Matrix second_moment(const OutputNorm& norm, const DenseLayer& layer, const Mask& mask) {
   const Matrix& m = layer.weight_mean();
   const Vector metric = norm.q.diagonal();
   Matrix a = layer.centred_gram(metric);
@@ -66,20 +67,66 @@ Matrix second_moment(const OutputNorm& norm, const DenseLayer& layer) {
   a = 0.5 * (a + a.transpose()).eval();
   const double relative = 2.0 * static_cast<double>(a.rows()) * rounding_gamma(operations);
   a.diagonal() += relative * majorant + Vector::Constant(a.rows(), kUnderflowFloor);
+  if (!mask.is_none()) a.diagonal() *= (Upper::exact(1.0) + mask.variance()).upper * kOutward;
   return a;
 }
 
-/// The norms on the inputs of `layer` that a norm on its outputs becomes behind the activation.
-void carry_back(const OutputNorm& norm, const DenseLayer& layer, const Activation& activation,
-                const Vector& errors, const MetricForm& form, bool split, std::vector<OutputNorm>& norms) {
-  const Matrix a = second_moment(norm, layer);
+/// diag(scale) A diag(scale), no less than the exact one.
+Matrix scaled_both_sides(const Matrix& a, const Vector& scale) {
+  Matrix scaled = scale.asDiagonal() * a * scale.asDiagonal();
+  scaled.diagonal() *= 1.0 + 8.0 * static_cast<double>(a.rows()) * kUnitRoundoff;
+  return scaled;
+}
+
+/// A feasible diag(g) >= A.
+Vector feasible_diagonal(const Matrix& a, const Vector& errors, const MetricForm& form) {
   Vector g = form.form(a, errors).array() + kUnderflowFloor;
   g *= feasibility_factor(g, a, 2 * a.rows()) * (1.0 + 4 * kUnitRoundoff);
-  const auto [low, high] = activation.slope_range();
-  const double centre = split ? 0.5 * (low + high) : 0.0;
-  const double rest = std::max(high - centre, centre - low);
-  if (centre != 0.0) norms.push_back({norm.factor * std::abs(centre) * kOutward, false, a});
-  if (rest > 0.0) norms.push_back({norm.factor * rest * kOutward, true, Matrix(g.asDiagonal())});
+  return g;
+}
+
+/// The centre of an activation's slopes and how far they stray from it; without `split` the centre is 0.
+struct SlopeSplit {
+  SlopeSplit(const Activation& activation, bool split) {
+    const auto [low, high] = activation.slope_range();
+    centre = split ? 0.5 * (low + high) : 0.0;
+    rest = std::max(high - centre, centre - low);
+  }
+  double centre;
+  double rest;
+};
+
+/// Some neurons pass unchanged: centres C = diag(c) and strays R = diag(rho) differ, |e|_A <= |d|_CAC +
+/// |d|_diag(g) with diag(g) >= R A R.
+void carry_mixed(const OutputNorm& norm, const Matrix& a, const ActivationMap& activation,
+                 const Vector& errors, const MetricForm& form, bool split, std::vector<OutputNorm>& norms) {
+  Vector centres(a.rows());
+  Vector rests(a.rows());
+  for (Index j = 0; j < a.rows(); ++j) {
+    const SlopeSplit slopes(activation.at(j), split);
+    centres(j) = slopes.centre;
+    rests(j) = slopes.rest;
+  }
+  if (split) norms.push_back({norm.factor * kOutward, false, scaled_both_sides(a, centres)});
+  const Vector g = feasible_diagonal(scaled_both_sides(a, rests), errors, form);
+  norms.push_back({norm.factor * kOutward, true, Matrix(g.asDiagonal())});
+}
+
+/// The norms on the inputs of `layer` that a norm on its outputs becomes behind activation and mask.
+void carry_back(const OutputNorm& norm, const Network& network, Index k, const Vector& errors,
+                const MetricForm& form, bool split, std::vector<OutputNorm>& norms) {
+  const ActivationMap& activation = network.activation(k);
+  const Matrix a = second_moment(norm, network.layer(k), network.mask(k));
+  if (!activation.is_uniform()) {
+    carry_mixed(norm, a, activation, errors, form, split, norms);
+    return;
+  }
+  const SlopeSplit slopes(activation.common(), split);
+  if (slopes.centre != 0.0) norms.push_back({norm.factor * std::abs(slopes.centre) * kOutward, false, a});
+  if (slopes.rest > 0.0) {
+    const Vector g = feasible_diagonal(a, errors, form);
+    norms.push_back({norm.factor * slopes.rest * kOutward, true, Matrix(g.asDiagonal())});
+  }
 }
 
 /// A guess of the mean-square errors of z_{k+1}: the spread that layer k - 1 puts on layer k's inputs,
@@ -114,8 +161,7 @@ Carriers make_carriers(const Network& network, SensitivityMode mode) {
       std::vector<OutputNorm> before;
       const bool split = 2 * norms.size() <= kMostNorms && has_independent_outputs(network.layer(k));
       for (const OutputNorm& norm : norms) {
-        carry_back(norm, network.layer(k + 1), network.activation(k + 1), expected_errors(network, k), form,
-                   split, before);
+        carry_back(norm, network, k + 1, expected_errors(network, k), form, split, before);
       }
       norms = std::move(before);
       Carrier carrier{form.name, {}};

@@ -35,7 +35,7 @@ class LayerEvaluator {
         number_(number),
         input_count_(input_count),
         activation_(network.activation(number)),
-        errors_(local_errors(layer, activation_, form != CertificateForm::Paper)) {}
+        errors_(local_errors(layer, activation_, input_count, form != CertificateForm::Paper)) {}
 
   /// Signature and rounding, on the activations.
   [[nodiscard]] Distances local(const MetricChain& chain) const {
@@ -111,7 +111,7 @@ class LayerEvaluator {
   const LayerTrace& layer_;
   Index number_;
   Index input_count_;
-  const Activation& activation_;
+  const ActivationMap& activation_;
   LocalErrors errors_;
 };
 

@@ -15,7 +15,7 @@ Matrix neuron_block(const Covariance& covariance, Index neuron, Index input_coun
   return covariance.submatrix(indices);
 }
 
-CrossMoments cross_moments(const Activation& activation, const Gaussian& law, Index input_count) {
+CrossMoments cross_moments(const ActivationMap& activation, const Gaussian& law, Index input_count) {
   const Index neurons = law.dimension() / input_count;
   CrossMoments moments;
   moments.mean.resize(input_count, neurons);
@@ -41,7 +41,7 @@ CrossMoments cross_moments(const Activation& activation, const Gaussian& law, In
       }
       continue;
     }
-    NeuronMoments(activation, mean, block, law.covariance.rank()).write(j, moments);
+    NeuronMoments(activation.at(j), mean, block, law.covariance.rank()).write(j, moments);
     last_mean = mean;
     last_block = block;
   }

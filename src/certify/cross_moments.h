@@ -3,7 +3,7 @@
 // Means and covariances over inputs of each neuron's activation, (J.2), and bounds of fourth moments, (J.4).
 #pragma once
 
-#include "mixcert/activation/activation.h"
+#include "mixcert/activation/activation_map.h"
 #include "mixcert/mixture/gaussian_mixture.h"
 
 namespace mixcert {
@@ -25,7 +25,7 @@ struct CrossMoments {
 };
 
 /// `law` is neuron-major over `input_count` inputs.
-CrossMoments cross_moments(const Activation& activation, const Gaussian& law, Index input_count);
+CrossMoments cross_moments(const ActivationMap& activation, const Gaussian& law, Index input_count);
 
 /// The D x D covariance of one neuron at all inputs.
 Matrix neuron_block(const Covariance& covariance, Index neuron, Index input_count);

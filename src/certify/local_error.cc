@@ -23,8 +23,8 @@ void lipschitz_errors(const GridSignature& signature, const Vector& variances, U
 }
 
 /// Replaces the errors of a diagonal component by local-slope bounds where smaller, (S.4).
-void refine_diagonal(const Gaussian& gaussian, const GridSignature& signature, const Activation& activation,
-                     Index j, LocalErrors& errors) {
+void refine_diagonal(const Gaussian& gaussian, const GridSignature& signature, const ActivationMap& activation,
+                     Index input_count, Index j, LocalErrors& errors) {
   const Vector deviations = gaussian.covariance.variances().cwiseSqrt();
   const NormalQuantizer& one_point = optimal_quantizer(1);
   std::vector<const NormalQuantizer*> quantizer(static_cast<std::size_t>(gaussian.dimension()), &one_point);
@@ -33,7 +33,7 @@ void refine_diagonal(const Gaussian& gaussian, const GridSignature& signature, c
   }
   for (Index i = 0; i < gaussian.dimension(); ++i) {
     if (!(deviations(i) > 0.0)) continue;
-    const Upper local = coordinate_error(activation, gaussian.mean(i), deviations(i),
+    const Upper local = coordinate_error(activation.at(i / input_count), gaussian.mean(i), deviations(i),
                                          *quantizer[static_cast<std::size_t>(i)]);
     if (local.upper < errors.upper(i, j)) {
       errors.nominal(i, j) = local.nominal;
@@ -54,7 +54,8 @@ Upper coordinate_error(const Activation& activation, double mean, double deviati
   return sum;
 }
 
-LocalErrors local_errors(const LayerTrace& layer, const Activation& activation, bool refine) {
+LocalErrors local_errors(const LayerTrace& layer, const ActivationMap& activation, Index input_count,
+                         bool refine) {
   const Index dimension = layer.after.dimension();
   LocalErrors errors{Matrix(dimension, layer.after.size()), Matrix(dimension, layer.after.size())};
   for (Index j = 0; j < layer.after.size(); ++j) {
@@ -62,7 +63,7 @@ LocalErrors local_errors(const LayerTrace& layer, const Activation& activation, 
     const GridSignature& signature = layer.signatures[static_cast<std::size_t>(j)];
     lipschitz_errors(signature, gaussian.covariance.variances(), activation.lipschitz(), j, errors);
     if (refine && gaussian.covariance.is_diagonal())
-      refine_diagonal(gaussian, signature, activation, j, errors);
+      refine_diagonal(gaussian, signature, activation, input_count, j, errors);
   }
   return errors;
 }

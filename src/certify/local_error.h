@@ -4,7 +4,7 @@
 // signature makes; any metric is then a weighted sum of them.
 #pragma once
 
-#include "mixcert/activation/activation.h"
+#include "mixcert/activation/activation_map.h"
 #include "mixcert/certify/trace.h"
 
 namespace mixcert {
@@ -22,6 +22,7 @@ Upper coordinate_error(const Activation& activation, double mean, double deviati
 
 /// `refine`: use local slopes where the covariance is diagonal (A.3); otherwise l^2 times the
 /// mean-square error of the pre-activation.
-LocalErrors local_errors(const LayerTrace& layer, const Activation& activation, bool refine);
+LocalErrors local_errors(const LayerTrace& layer, const ActivationMap& activation, Index input_count,
+                         bool refine);
 
 }  // namespace mixcert

@@ -29,7 +29,7 @@ Vector largest_coordinates(const Gaussian& gaussian, const GridSignature& signat
 
 /// Squared error of one component's points and directions.
 double component_rounding(const Gaussian& gaussian, const GridSignature& signature,
-                          const Activation& activation, ConstVectorRef weights) {
+                          const ActivationMap& activation, ConstVectorRef weights) {
   const double l = activation.lipschitz().upper;
   const double gamma = rounding_gamma(2 * signature.axis_count() + 4);
   const Vector largest = largest_coordinates(gaussian, signature);
@@ -55,7 +55,7 @@ Index low_rank_columns(const DenseLayer& layer) {
 
 }  // namespace
 
-double signature_rounding(const LayerTrace& layer, const Activation& activation, ConstVectorRef weights) {
+double signature_rounding(const LayerTrace& layer, const ActivationMap& activation, ConstVectorRef weights) {
   double squared = 0.0;
   Index axes = 0;
   for (Index j = 0; j < layer.after.size(); ++j) {
@@ -72,9 +72,9 @@ double signature_rounding(const LayerTrace& layer, const Activation& activation,
   return (std::sqrt(squared) + 4.0 * l * std::sqrt(eta * spread)) * kSafety;
 }
 
-double activation_norm_bound(const LayerTrace& layer, const Activation& activation) {
+double activation_norm_bound(const LayerTrace& layer, const ActivationMap& activation) {
   const double l = activation.lipschitz().upper;
-  const double at_zero = std::abs(activation(0.0));
+  const double at_zero = activation.at_zero();
   double largest = 0.0;
   for (Index j = 0; j < layer.after.size(); ++j) {
     const Vector b =

@@ -4,7 +4,7 @@
 // (R.6). All values are bounds of W2-type distances in the given metrics.
 #pragma once
 
-#include "mixcert/activation/activation.h"
+#include "mixcert/activation/activation_map.h"
 #include "mixcert/certify/sensitivity.h"
 #include "mixcert/certify/trace.h"
 #include "mixcert/network/network.h"
@@ -13,10 +13,10 @@ namespace mixcert {
 
 /// Rounding of locations, directions, activation values and weights of a signature, measured
 /// on the activations in diag(weights) (R.3), (R.5), (R.6).
-double signature_rounding(const LayerTrace& layer, const Activation& activation, ConstVectorRef weights);
+double signature_rounding(const LayerTrace& layer, const ActivationMap& activation, ConstVectorRef weights);
 
 /// Bound of the Euclidean norm of the activations of any signature point, all inputs together.
-double activation_norm_bound(const LayerTrace& layer, const Activation& activation);
+double activation_norm_bound(const LayerTrace& layer, const ActivationMap& activation);
 
 /// Rounding of the pushed means and covariances for activations of norm at most `norm` (R.4), for any number
 /// of metrics.

@@ -26,6 +26,11 @@ Index operations_per_entry(const DenseLayer& layer) {
   return 4 * (layer.outputs() + layer.inputs()) + factors * (layer.outputs() + 1) + 32;
 }
 
+/// E m^2 of a mask: what it multiplies the diagonal of A by (D.1).
+Upper mean_square_factor(const Mask& mask) {
+  return mask.is_none() ? Upper::exact(1.0) : Upper::exact(1.0) + mask.variance();
+}
+
 /// One backward pass with one form at every layer.
 class ChainBuilder {
  public:
@@ -39,7 +44,8 @@ class ChainBuilder {
     double inflation = 1.0;
     for (std::size_t k = hidden; k-- > 0;) {
       const DenseLayer& layer = network_.layer(static_cast<Index>(k) + 1);
-      const Matrix a = layer.second_moment_gram(metric);
+      Matrix a = layer.second_moment_gram(metric);
+      a.diagonal() *= mean_square_factor(network_.mask(static_cast<Index>(k) + 1)).upper;
       const Vector g = form.form(a, a.diagonal()).array() + kUnderflowFloor;
       inflation = next_up(inflation * feasibility_factor(g, a, operations_per_entry(layer)));
       chain.activation_weights[k] = g;
@@ -72,7 +78,9 @@ MetricChain paper_chain(const Network& network, const std::vector<Upper>& lipsch
         feasibility_factor(Vector::Constant(gram.rows(), std::max(top, 1e-300)), gram, mean.rows());
     const Upper norm = sqrt(Upper{top, next_up(std::max(top, 1e-300) * factor)});
     const Upper noise = sqrt(Upper::of_sum(layer.total_weight_variance(), 8 * mean.size() + 64));
-    product = product * (norm + noise) * (norm + noise) + Upper::exact(kUnderflowFloor);
+    product = product * (norm + noise) * (norm + noise) *
+                  mean_square_factor(network.mask(static_cast<Index>(k) + 1)) +
+              Upper::exact(kUnderflowFloor);
     chain.activation_weights[k] = Vector::Constant(layer.inputs(), product.nominal);
     chain.inflation[k] = product.nominal > 0.0 ? next_up(next_up(product.upper / product.nominal)) : 1.0;
     product = product * lipschitz[k] * lipschitz[k];

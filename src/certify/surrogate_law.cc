@@ -56,7 +56,7 @@ void fill_coordinate(const GaussianMoments& moments, Index j, SurrogateLaw& law)
 
 }  // namespace
 
-SurrogateLaw surrogate_law(const Activation& activation, const Gaussian& piece) {
+SurrogateLaw surrogate_law(const ActivationMap& activation, const Gaussian& piece, Index input_count) {
   const Index n = piece.dimension();
   const Vector deviations = piece.covariance.variances().cwiseSqrt();
   const double relative = rounding_gamma(piece.covariance.rank() + 4) * activation.lipschitz().upper;
@@ -66,7 +66,7 @@ SurrogateLaw surrogate_law(const Activation& activation, const Gaussian& piece) 
     field->resize(n);
   }
   for (Index j = 0; j < n; ++j) {
-    fill_coordinate(gaussian_moments(activation, piece.mean(j), deviations(j)), j, law);
+    fill_coordinate(gaussian_moments(activation.at(j / input_count), piece.mean(j), deviations(j)), j, law);
     charge_deviation(next_up(relative * deviations(j)), j, law);
   }
   return law;

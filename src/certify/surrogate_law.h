@@ -3,11 +3,12 @@
 // The Gaussian surrogate of a piece's activations and its distance to them (H.1).
 #pragma once
 
-#include "mixcert/activation/activation.h"
+#include "mixcert/activation/activation_map.h"
 #include "mixcert/certify/moment_trace.h"
 
 namespace mixcert {
 
-SurrogateLaw surrogate_law(const Activation& activation, const Gaussian& piece);
+/// Coordinates of `piece` are neuron * input_count + input.
+SurrogateLaw surrogate_law(const ActivationMap& activation, const Gaussian& piece, Index input_count = 1);
 
 }  // namespace mixcert

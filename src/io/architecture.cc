@@ -116,7 +116,7 @@ Architecture parse_architecture(const std::string& text, const std::string& file
 std::string architecture_text(const Network& network) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (Index k = 0; k < network.layer_count(); ++k) {
-    const Activation& activation = network.activation(k);
+    const Activation& activation = network.activation(k).common();
     if (activation.function() != ActivationFunction::Identity) {
       nlohmann::ordered_json entry = {{"type", "activation"}, {"function", to_string(activation.function())}};
       if (activation.function() == ActivationFunction::LeakyRelu) entry["slope"] = activation.slope();

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "mixcert/activation/activation.h"
+#include "mixcert/activation/activation_map.h"
 #include "mixcert/core/types.h"
 #include "mixcert/network/network.h"
 
@@ -21,7 +21,7 @@ struct DenseEntry {
 struct Architecture {
   std::vector<DenseEntry> layers;
   /// activations[k] acts on the input of layers[k].
-  std::vector<Activation> activations;
+  std::vector<ActivationMap> activations;
 };
 
 /// Two dense layers in a row have the identity between them; two activations in a row, an

@@ -2,6 +2,7 @@
 //
 // The tensors that describe one dense layer.
 #include "io/layer_tensors.h"
+#include "mixcert/core/error.h"
 
 namespace mixcert::io {
 namespace {
@@ -35,6 +36,10 @@ class LayerWriter {
   }
   void operator()(const FullWeights& law) const { add(".weight.covariance", law.covariance); }
   void operator()(const JointWeights& law) const { add(".covariance", law.covariance); }
+
+  void operator()(const SharedWeights& /*law*/) const {
+    throw InvalidArgument("layer '" + layer_.name() + "': a convolution is stored by save_model, not as a matrix");
+  }
 
   void operator()(const DeterministicBias& /*law*/) const {}
   void operator()(const IndependentBias& law) const {

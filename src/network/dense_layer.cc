@@ -6,6 +6,7 @@
 #include "mixcert/network/dense_layer.h"
 
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "mixcert/core/error.h"
@@ -68,6 +69,29 @@ Matrix full_covariance(const Matrix& covariance, const Matrix& p, Index out) {
   return result;
 }
 
+/// F diag(variance) F' with F_(i,d),s = sum of the activations (j, d) at the places (i, j) of parameter s: one
+/// block per group of rows (N.3).
+Covariance shared_covariance(const SharedWeights& law, const PointMap& p, Index out) {
+  const Index d = p.rows();
+  const Index group_rows = law.rows_per_group;
+  Matrix blocks(out * d, group_rows * d);
+  auto place = law.places.begin();
+  for (Index first = 0; first < out; first += group_rows) {
+    std::map<Index, Index> column_of;  // parameters of this group
+    const auto begin = place;
+    for (; place != law.places.end() && place->row < first + group_rows; ++place) {
+      column_of.try_emplace(place->parameter, static_cast<Index>(column_of.size()));
+    }
+    Matrix factor = Matrix::Zero(group_rows * d, static_cast<Index>(column_of.size()));
+    for (auto at = begin; at != place; ++at) {
+      const double deviation = std::sqrt(law.variance(at->parameter));
+      factor.block((at->row - first) * d, column_of[at->parameter], d, 1) += deviation * p.col(at->column);
+    }
+    blocks.middleRows(first * d, group_rows * d).noalias() = factor * factor.transpose();
+  }
+  return Covariance::block_diagonal(std::move(blocks));
+}
+
 Covariance weight_covariance(const WeightCovariance& weights, const PointMap& p, Index out) {
   const Index d = p.rows();
   return std::visit(
@@ -96,8 +120,18 @@ Covariance weight_covariance(const WeightCovariance& weights, const PointMap& p,
             Matrix augmented(d, p.cols() + 1);
             augmented << p, Vector::Ones(d);
             return Covariance::dense(full_covariance(law.covariance, augmented, out));
-          }},
+          },
+          [&](const SharedWeights& law) { return shared_covariance(law, p, out); }},
       weights);
+}
+
+/// Var(b_i) for all pairs of inputs of neuron i, as blocks of `block_size` rows and columns.
+Matrix bias_blocks(const Vector& variance, Index d, Index block_size) {
+  Matrix blocks = Matrix::Zero(variance.size() * d, block_size);
+  for (Index i = 0; i < variance.size(); ++i) {
+    blocks.block(i * d, (i * d) % block_size, d, d).setConstant(variance(i));
+  }
+  return blocks;
 }
 
 /// Adds Cov(b_i, b_k), the same for all pairs of inputs.
@@ -111,8 +145,9 @@ Covariance plus_bias(const Covariance& covariance, const BiasCovariance& bias, I
                      for (Index i = 0; i < out; ++i) blocks.middleRows(i * d, d).array() += law.variance(i);
                      return Covariance::block_diagonal(std::move(blocks)).plus_low_rank(covariance.factor());
                    }
-                   const Matrix bias_blocks = kronecker(law.variance.asDiagonal(), Matrix::Ones(d, d));
-                   return Covariance::dense(covariance.to_dense() + bias_blocks);
+                   return Covariance::block_diagonal(covariance.stacked_blocks() +
+                                                     bias_blocks(law.variance, d, covariance.block_size()))
+                       .plus_low_rank(covariance.factor());
                  },
                  [&](const CorrelatedBias& law) {
                    return Covariance::dense(covariance.to_dense() +

@@ -2,6 +2,8 @@
 //
 // Second moments of a dense layer's weights: what sensitivity metrics, the paper's constants
 // and rounding bounds are made of, docs/theory/metrics.md (M.3).
+#include <algorithm>
+
 #include "mixcert/network/dense_layer.h"
 #include "network/overloaded.h"
 
@@ -29,6 +31,23 @@ Matrix low_rank_gram(const LowRankWeights& law, ConstVectorRef g) {
   return sum;
 }
 
+/// Diagonal, because a parameter has one place in a row.
+Vector shared_gram(const SharedWeights& law, ConstVectorRef g, Index in) {
+  Vector diagonal = Vector::Zero(in);
+  for (const auto& place : law.places) diagonal(place.column) += g(place.row) * law.variance(place.parameter);
+  return diagonal;
+}
+
+double shared_row_variance(const SharedWeights& law, Index row) {
+  const auto before = [](const SharedWeights::Place& place, Index i) { return place.row < i; };
+  double sum = 0.0;
+  for (auto at = std::lower_bound(law.places.begin(), law.places.end(), row, before);
+       at != law.places.end() && at->row == row; ++at) {
+    sum += law.variance(at->parameter);
+  }
+  return sum;
+}
+
 }  // namespace
 
 Matrix DenseLayer::centred_gram(ConstVectorRef g) const {
@@ -47,7 +66,8 @@ Matrix DenseLayer::centred_gram(ConstVectorRef g) const {
                  },
                  [&](const JointWeights& law) -> Matrix {
                    return row_block_sum(law.covariance, g, inputs() + 1, inputs());
-                 }},
+                 },
+                 [&](const SharedWeights& law) -> Matrix { return shared_gram(law, g, inputs()).asDiagonal(); }},
       weights_);
 }
 
@@ -91,7 +111,8 @@ double DenseLayer::row_variance(Index i) const {
                                },
                                [&](const JointWeights& law) {
                                  return law.covariance.diagonal().segment(i * (inputs() + 1), inputs()).sum();
-                               }},
+                               },
+                               [&](const SharedWeights& law) { return shared_row_variance(law, i); }},
                     weights_);
 }
 
@@ -110,7 +131,8 @@ Index DenseLayer::parameter_count() const {
                               return law.variance.size() * static_cast<Index>(1 + law.factor.size());
                             },
                             [](const FullWeights& law) { return law.covariance.size(); },
-                            [](const JointWeights& law) { return law.covariance.size(); }},
+                            [](const JointWeights& law) { return law.covariance.size(); },
+                            [](const SharedWeights& law) { return law.variance.size(); }},
                  weights_);
   const Index bias = std::visit(Overloaded{[](const DeterministicBias&) -> Index { return 0; },
                                            [](const IndependentBias& law) { return law.variance.size(); },

@@ -57,6 +57,25 @@ class Checker {
     make_semidefinite(tensor, field);
   }
 
+  void places(SharedWeights& law, Index out, Index in) const {
+    if (law.rows_per_group == 0) law.rows_per_group = out;
+    if (law.rows_per_group < 0 || out % law.rows_per_group != 0) fail("places", "expected equal groups of rows");
+    std::vector<Index> row_of(static_cast<std::size_t>(law.variance.size()), -1);
+    Index last = 0;
+    for (const SharedWeights::Place& place : law.places) {
+      const bool inside = place.row >= last && place.row < out && place.column >= 0 && place.column < in &&
+                          place.parameter >= 0 && place.parameter < law.variance.size();
+      if (!inside) fail("places", "expected places inside the matrix, sorted by row");
+      last = place.row;
+      Index& row = row_of[static_cast<std::size_t>(place.parameter)];
+      if (row == place.row) fail("places", "expected each parameter at most once in a row");
+      if (row >= 0 && row / law.rows_per_group != place.row / law.rows_per_group) {
+        fail("places", "expected no parameter in two groups of rows");
+      }
+      row = place.row;
+    }
+  }
+
  private:
   [[noreturn]] void fail(const std::string& field, const std::string& what) const {
     throw InvalidArgument("layer '" + layer_ + "' " + field + ": " + what);
@@ -107,7 +126,11 @@ void check_weights(const Checker& check, Index out, Index in, WeightCovariance& 
                    }
                  },
                  [&](FullWeights& law) { check.covariance(law.covariance, out * in, "weight.covariance"); },
-                 [&](JointWeights& law) { check.covariance(law.covariance, out * (in + 1), "covariance"); }},
+                 [&](JointWeights& law) { check.covariance(law.covariance, out * (in + 1), "covariance"); },
+                 [&](SharedWeights& law) {
+                   check.variances(law.variance, law.variance.size(), 1, "weight.variance");
+                   check.places(law, out, in);
+                 }},
       weights);
 }
 

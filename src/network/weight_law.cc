@@ -15,7 +15,8 @@ std::string_view family_name(const WeightCovariance& law) {
                  [](const KroneckerEigenbasisWeights&) -> std::string_view { return "kronecker-eigenbasis"; },
                  [](const LowRankWeights&) -> std::string_view { return "diagonal-plus-low-rank"; },
                  [](const FullWeights&) -> std::string_view { return "full"; },
-                 [](const JointWeights&) -> std::string_view { return "full-with-bias"; }},
+                 [](const JointWeights&) -> std::string_view { return "full-with-bias"; },
+                 [](const SharedWeights&) -> std::string_view { return "shared"; }},
       law);
 }
 

@@ -33,7 +33,7 @@ std::vector<Vector> candidate_metrics(const Sensitivity& sensitivity, Index laye
 
 Placement place_layer(const Network& network, const Sensitivity& sensitivity, const Options& options,
                       Index layer, Index input_count) {
-  Placement placement{{}, network.activation(layer)};
+  Placement placement{{}, network.activation(layer), input_count};
   placement.refine = options.certificate != CertificateMode::Paper;
   if (options.grid == GridPlacement::Uniform) placement.family = uniform_quantizer;
   const bool euclidean = options.certificate == CertificateMode::Paper ||

@@ -103,7 +103,7 @@ ComponentSplitter::ComponentSplitter(const Prepared& prepared, Index layer)
 }
 
 double ComponentSplitter::local_error(double mean, double deviation, Index j) const {
-  const GaussianMoments moments = gaussian_moments(activation_, mean, deviation);
+  const GaussianMoments moments = gaussian_moments(activation_.at(j), mean, deviation);
   const double gap =
       std::hypot(moments.slope.value, std::sqrt(moments.residual.value)) - std::abs(moments.slope.value);
   return signal_weight_(j) * (moments.residual.value + gap * gap) +

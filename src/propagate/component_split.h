@@ -25,7 +25,7 @@ class ComponentSplitter {
   [[nodiscard]] Neuron describe(const Gaussian& component, Index j) const;
   [[nodiscard]] double local_error(double mean, double deviation, Index j) const;
 
-  const Activation& activation_;
+  const ActivationMap& activation_;
   Vector split_weight_;   ///< G_k of the pre-activations
   Vector signal_weight_;  ///< what E (a_j - b_j)^2 costs at the output
   Vector noise_weight_;   ///< what Var(a_j^2) costs at the output, relative to the noise of the layer

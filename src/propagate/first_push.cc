@@ -59,7 +59,7 @@ FirstPush push_first(const Network& network, ConstMatrixRef inputs) {
   const DenseLayer& layer = network.layer(0);
   const Index input_count = inputs.cols();
   const Vector stacked = stack_inputs(inputs);
-  const Vector point = network.activation(0).apply(stacked);
+  const Vector point = network.activation(0).apply(stacked, input_count);
   DenseLayer::Pushed pushed = layer.push(point, input_count);
   FirstPush first;
   first.input_norm = std::max(stacked.norm(), point.norm());

@@ -27,10 +27,10 @@ JointTrace propagate_jointly(const Network& network, ConstMatrixRef inputs, cons
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     if (services.cancel != nullptr && services.cancel->load()) throw Interrupted("interrupted");
     const DenseLayer& next = network.layer(k);
-    const Activation& activation = network.activation(k);
+    const ActivationMap& activation = network.activation(k);
     guard.check_joint_moments(next, trace.input_count);
     JointLayerTrace layer;
-    layer.surrogate = surrogate_law(activation, law);
+    layer.surrogate = surrogate_law(activation, law, trace.input_count);
     layer.noise = joint_noise(next, law, cross_moments(activation, law, trace.input_count));
     layer.law = std::move(law);
     law = push_jointly(next, trace.input_count, layer);

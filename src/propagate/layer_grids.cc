@@ -60,7 +60,7 @@ class CoordinateErrors {
     const NormalQuantizer& quantizer = placement_.family(n);
     const double l = placement_.activation.lipschitz().nominal;
     const double local =
-        coordinate_error(placement_.activation, mean_(i), std::sqrt(variances_(i)), quantizer).nominal;
+        coordinate_error(placement_.activation.at(i / placement_.input_count), mean_(i), std::sqrt(variances_(i)), quantizer).nominal;
     return std::min(l * l * variances_(i) * quantizer.distortion.nominal, local);
   }
 

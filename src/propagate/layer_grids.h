@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "mixcert/activation/activation.h"
+#include "mixcert/activation/activation_map.h"
 #include "mixcert/mixture/gaussian_mixture.h"
 #include "mixcert/quantize/signature.h"
 
@@ -17,7 +17,8 @@ namespace mixcert {
 struct Placement {
   /// Weights per coordinate, one vector per candidate chain; compression uses the first.
   std::vector<Vector> metrics;
-  Activation activation;
+  ActivationMap activation;
+  Index input_count = 1;  ///< coordinates are neuron * input_count + input
   /// Does the certificate use local slopes (S.4)?
   bool refine = false;
   QuantizerFamily family = optimal_quantizer;

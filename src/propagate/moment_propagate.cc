@@ -15,7 +15,7 @@ namespace mixcert {
 namespace {
 
 /// Surrogates of all pieces, recorded in the layer, and the mixture they push.
-GaussianMixture push_pieces(const DenseLayer& next, const Activation& activation, MomentLayerTrace& layer) {
+GaussianMixture push_pieces(const DenseLayer& next, const ActivationMap& activation, MomentLayerTrace& layer) {
   std::vector<Gaussian> pushed;
   pushed.reserve(static_cast<std::size_t>(layer.pieces.size()));
   for (const Gaussian& piece : layer.pieces.components()) {

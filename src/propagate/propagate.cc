@@ -67,7 +67,7 @@ Trace propagate(const Network& network, ConstMatrixRef inputs, const Sensitivity
 
   // Line 1: the first affine layer at the inputs; a Gaussian.
   const Vector stacked = stack_inputs(inputs);
-  DiscreteLaw law{network.activation(0).apply(stacked), Vector::Ones(1)};
+  DiscreteLaw law{network.activation(0).apply(stacked, trace.input_count), Vector::Ones(1)};
   trace.input_norm = std::max(stacked.norm(), law.points.norm());
   guard.check_push(network.layer(0), 1, trace.input_count);
   GaussianMixture mixture = push_law(network.layer(0), law, trace.input_count);
@@ -81,7 +81,7 @@ Trace propagate(const Network& network, ConstMatrixRef inputs, const Sensitivity
     LayerTrace layer = approximate_layer(mixture, sizes, placement, options, services);
     law = collect_points(layer, options, sizes.points);
     // Line 5: activation and affine layer; points that the activation makes equal are one.
-    law = merge_equal_points({network.activation(k).apply(law.points), law.weights});
+    law = merge_equal_points({network.activation(k).apply(law.points, trace.input_count), law.weights});
     layer.points = law.weights.size();
     guard.check_push(network.layer(k), layer.points, trace.input_count);
     mixture = push_law(network.layer(k), law, trace.input_count);

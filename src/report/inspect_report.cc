@@ -36,7 +36,7 @@ std::string inspect_text(const Network& network) {
   for (Index k = 0; k < network.layer_count(); ++k) {
     const DenseLayer& layer = network.layer(k);
     total += layer.parameter_count();
-    text += layers.row({layer.name(), std::string(to_string(network.activation(k).function())),
+    text += layers.row({layer.name(), std::string(to_string(network.activation(k).common().function())),
                         std::to_string(layer.inputs()), std::to_string(layer.outputs()),
                         std::string(family_name(layer.weights())), std::string(family_name(layer.bias())),
                         std::to_string(layer.parameter_count())});

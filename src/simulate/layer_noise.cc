@@ -142,6 +142,28 @@ class LowRankNoise : public LayerNoise {
   Index group_size_;
 };
 
+/// One normal per parameter and group, added at every place of the parameter.
+class SharedNoise : public LayerNoise {
+ public:
+  SharedNoise(SharedWeights law, Index group_size) : law_(std::move(law)), group_size_(group_size) {}
+
+  void add(const Matrix& activations, Generator& generator, Matrix& outputs) const override {
+    Matrix parameters(law_.variance.size(), activations.cols() / group_size_);
+    fill_normal(generator, parameters);
+    parameters.array().colwise() *= law_.variance.array().sqrt();
+    for (const auto& place : law_.places) {
+      for (Index column = 0; column < outputs.cols(); ++column) {
+        outputs(place.row, column) +=
+            parameters(place.parameter, column / group_size_) * activations(place.column, column);
+      }
+    }
+  }
+
+ private:
+  SharedWeights law_;
+  Index group_size_;
+};
+
 /// A bias independent of the weights: b - E b = factor * e, shared by a group. A diagonal
 /// factor is stored as one column.
 class BiasNoise : public LayerNoise {
@@ -187,6 +209,7 @@ class NoiseBuilder {
   }
   void operator()(const FullWeights& law) { add_full(law.covariance, false); }
   void operator()(const JointWeights& law) { add_full(law.covariance, true); }
+  void operator()(const SharedWeights& law) { add<SharedNoise>(law, group_size_); }
 
   void operator()(const DeterministicBias&) {}
   void operator()(const IndependentBias& law) {

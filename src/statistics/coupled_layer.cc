@@ -31,7 +31,7 @@ Matrix noise_variances(const DenseLayer& layer, const Matrix& activations) {
 
 }  // namespace
 
-CoupledLayer::CoupledLayer(const Activation& activation, const DenseLayer& next,
+CoupledLayer::CoupledLayer(const ActivationMap& activation, const DenseLayer& next,
                            const MomentLayerTrace& layer)
     : activation_(activation), next_(next), layer_(layer) {
   targets_.resize(static_cast<std::size_t>(layer.before.size()));

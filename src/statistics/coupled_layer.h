@@ -24,7 +24,7 @@ struct CoupledState {
 class CoupledLayer {
  public:
   /// `next` must have independent outputs. All arguments must outlive this.
-  CoupledLayer(const Activation& activation, const DenseLayer& next, const MomentLayerTrace& layer);
+  CoupledLayer(const ActivationMap& activation, const DenseLayer& next, const MomentLayerTrace& layer);
 
   /// From z_k to z_{k+1}. Safe to call from several threads at once.
   void advance(CoupledState& state, Generator& generator) const;
@@ -35,7 +35,7 @@ class CoupledLayer {
   [[nodiscard]] Matrix surrogate_activations(const CoupledState& state) const;
   void push(CoupledState& state, Generator& generator) const;
 
-  const Activation& activation_;
+  const ActivationMap& activation_;
   const DenseLayer& next_;
   const MomentLayerTrace& layer_;
   /// Targets of each source component and where its plan's mass ends; empty when nothing is compressed.

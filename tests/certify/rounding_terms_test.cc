@@ -79,7 +79,7 @@ DeterministicCase deterministic_case(WeightFamily last, std::uint64_t seed) {
   const double size = std::pow(10.0, 10.0 * uniform(generator));
   const auto hidden_layers = static_cast<Index>(seed % 4);
   std::vector<DenseLayer> layers;
-  std::vector<Activation> activations;
+  std::vector<ActivationMap> activations;
   Index width = 4;
   for (Index k = 0; k < hidden_layers; ++k) {
     const Index next = 2 + static_cast<Index>(generator() % 12);
@@ -106,7 +106,7 @@ std::pair<LongVector, LongMatrix> precise_output(const DeterministicCase& made) 
   LongVector a = made.input.cast<Long>();
   LongVector mean;
   for (Index k = 0; k < made.network.layer_count(); ++k) {
-    const Activation& s = made.network.activation(k);
+    const Activation& s = made.network.activation(k).common();
     a = a.unaryExpr([&](Long x) { return precise_activation(s, x); }).eval();
     mean =
         made.network.layer(k).weight_mean().cast<Long>() * a + made.network.layer(k).bias_mean().cast<Long>();

@@ -42,7 +42,7 @@ void expect_feasible(const Network& network, const MetricChain& chain) {
     const auto at = static_cast<std::size_t>(k - 1);
     Vector metric = Vector::Ones(network.outputs());
     if (k < network.hidden_count()) {
-      const double l = naive_lipschitz(network.activation(k + 1));
+      const double l = naive_lipschitz(network.activation(k + 1).common());
       metric = l * l * chain.inflation[at + 1] * chain.activation_weights[at + 1];
     }
     const Matrix a = naive_second_moment_gram(network.layer(k), metric);
@@ -101,7 +101,7 @@ TEST_P(SensitivityFamilies, ExpectedNeverExceedsPaper) {
       EXPECT_EQ(sensitivity.metrics.front().activation_weights[k],
                 sensitivity.expected.activation_weights[k]);
       EXPECT_TRUE(is_close(sensitivity.lipschitz[k].nominal,
-                           naive_lipschitz(network.activation(static_cast<Index>(k) + 1)), 1e-14));
+                           naive_lipschitz(network.activation(static_cast<Index>(k) + 1).common()), 1e-14));
       EXPECT_LT(sensitivity.reference[k], sensitivity.metrics.size());
     }
   }

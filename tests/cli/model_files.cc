@@ -13,7 +13,7 @@ namespace mixcert::test {
 
 Network small_network(const std::vector<Index>& widths) {
   std::vector<DenseLayer> layers;
-  std::vector<Activation> activations;
+  std::vector<ActivationMap> activations;
   for (std::size_t k = 0; k + 1 < widths.size(); ++k) {
     const Index in = widths[k];
     const Index out = widths[k + 1];

@@ -63,8 +63,8 @@ TEST_F(ModelFileTest, ReadsADeterministicNetwork) {
   EXPECT_EQ(network.layer(0).weight_mean(), (Matrix(1, 2) << 1, -2).finished());
   EXPECT_EQ(network.layer(1).bias_mean(), (Vector(2) << 5, 6).finished());
   EXPECT_TRUE(network.layer(1).is_deterministic());
-  EXPECT_EQ(network.activation(0).function(), ActivationFunction::Identity);
-  EXPECT_EQ(network.activation(1).function(), ActivationFunction::Tanh);
+  EXPECT_EQ(network.activation(0).common().function(), ActivationFunction::Identity);
+  EXPECT_EQ(network.activation(1).common().function(), ActivationFunction::Tanh);
 }
 
 TEST_F(ModelFileTest, ReadsEveryWeightFamily) {
@@ -134,13 +134,13 @@ TEST_F(ModelFileTest, ReadsActivationsEverywhere) {
       R"([{"type":"activation","function":"relu"},{"type":"dense","name":"0","in":2,"out":1},)"
       R"({"type":"activation","function":"leaky_relu","slope":0.25},{"type":"dense","name":"1","in":1,"out":2}])";
   const Network network = load(means(), layers);
-  EXPECT_EQ(network.activation(0).function(), ActivationFunction::Relu);
-  EXPECT_EQ(network.activation(1).slope(), 0.25);
+  EXPECT_EQ(network.activation(0).common().function(), ActivationFunction::Relu);
+  EXPECT_EQ(network.activation(1).common().slope(), 0.25);
   save_network(path_, network);
   EXPECT_EQ(SafetensorsReader(path_).metadata().at("architecture"), layers);
   const Network plain = load(
       means(), R"([{"type":"dense","name":"0","in":2,"out":1},{"type":"dense","name":"1","in":1,"out":2}])");
-  EXPECT_EQ(plain.activation(1).function(), ActivationFunction::Identity);
+  EXPECT_EQ(plain.activation(1).common().function(), ActivationFunction::Identity);
 }
 
 struct TensorCase {

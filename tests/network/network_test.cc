@@ -19,8 +19,8 @@ DenseLayer plain_layer(const std::string& name, Index inputs, Index outputs) {
           DeterministicBias{}};
 }
 
-std::vector<Activation> identities(std::size_t count) {
-  std::vector<Activation> all(count);
+std::vector<ActivationMap> identities(std::size_t count) {
+  std::vector<ActivationMap> all(count);
   return all;
 }
 
@@ -34,8 +34,8 @@ TEST(Network, KnowsItsSizes) {
   EXPECT_EQ(network.inputs(), 2);
   EXPECT_EQ(network.outputs(), 3);
   EXPECT_EQ(network.layer(1).inputs(), 5);
-  EXPECT_EQ(network.activation(0).function(), ActivationFunction::Identity);
-  EXPECT_EQ(network.activation(2).function(), ActivationFunction::Relu);
+  EXPECT_EQ(network.activation(0).common().function(), ActivationFunction::Identity);
+  EXPECT_EQ(network.activation(2).common().function(), ActivationFunction::Relu);
 }
 
 TEST(Network, RefusesChainsThatDoNotFit) {

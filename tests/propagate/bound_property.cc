@@ -55,7 +55,7 @@ Network property_network(Generator& generator, const FamilyGroup& group, Index h
     return 1 + static_cast<Index>(generator() % static_cast<std::uint64_t>(most));
   };
   std::vector<DenseLayer> layers;
-  std::vector<Activation> activations;
+  std::vector<ActivationMap> activations;
   Index inputs = width(std::min<Index>(8, widest));
   const double mean_scale = log_uniform(generator, 0.3, 3.0);
   for (Index k = 0; k <= hidden_layers; ++k) {

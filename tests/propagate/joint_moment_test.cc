@@ -57,7 +57,7 @@ Network network_of_case(const Case& tested) {
   const Network network = random_network(tested.recipe);
   if (!tested.prior) return network;
   std::vector<DenseLayer> layers;
-  std::vector<Activation> activations;
+  std::vector<ActivationMap> activations;
   for (Index k = 0; k <= network.hidden_count(); ++k) {
     const DenseLayer& layer = network.layer(k);
     const double variance = 2.0 / static_cast<double>(layer.inputs());

@@ -252,7 +252,7 @@ Vector naive_errors(const Network& network, Index k) {
 /// output.
 std::vector<NaiveNorm> next_norms(const Network& network, Index k, int form) {
   if (k == network.hidden_count()) return {{1.0, Matrix::Identity(network.outputs(), network.outputs())}};
-  const auto [low, high] = network.activation(k + 1).slope_range();
+  const auto [low, high] = network.activation(k + 1).common().slope_range();
   std::vector<NaiveNorm> norms;
   for (const NaiveNorm& later : next_norms(network, k + 1, form)) {
     const Matrix a = naive_second_moment(network.layer(k + 1), later.q);
@@ -325,11 +325,11 @@ NaiveNeuron naive_neuron(const Activation& activation, double mean, double devia
 }
 
 NaiveMomentCertificate naive_moment_certificate(const Network& network, const Vector& input) {
-  const Vector first = input.unaryExpr([&](double x) { return activation_value(network.activation(0), x); });
+  const Vector first = input.unaryExpr([&](double x) { return activation_value(network.activation(0).common(), x); });
   const Gaussian start = naive_push(network.layer(0), first, 1);
   NaiveMomentCertificate certificate{start.mean, start.covariance.to_dense(), {}, {}, 0.0};
   for (Index k = 1; k <= network.hidden_count(); ++k) {
-    const NaivePiece piece = make_piece(network.activation(k), certificate.mean, certificate.covariance);
+    const NaivePiece piece = make_piece(network.activation(k).common(), certificate.mean, certificate.covariance);
     double least = std::numeric_limits<double>::infinity();
     for (int form = 0; form < 6; ++form) least = std::min(least, naive_local(network, piece, k, form));
     certificate.pieces.push_back(piece);

@@ -180,7 +180,7 @@ MomentCase moment_case(std::uint64_t index) {
   Generator generator = make_generator(index, Stream::Example, 4004);
   const Index hidden_layers = 1 + static_cast<Index>(index % 4);
   std::vector<DenseLayer> layers;
-  std::vector<Activation> activations;
+  std::vector<ActivationMap> activations;
   Index inputs = up_to(generator, 4);
   for (Index k = 0; k <= hidden_layers; ++k) {
     const bool last = k == hidden_layers;

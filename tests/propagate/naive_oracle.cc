@@ -246,7 +246,7 @@ void push_points(const NaiveGaussian& gaussian, const NaiveSignature& signature,
       point += signature.axes[d]->locations(at[d]) * signature.directions.col(static_cast<Index>(d));
       weight *= signature.axes[d]->masses(at[d]);
     }
-    for (double& value : point) value = naive_activation(network.activation(k), value);
+    for (double& value : point) value = naive_activation(network.activation(k).common(), value);
     const Gaussian pushed = naive_push(network.layer(k), point, input_count);
     next.push_back({weight, pushed.mean, pushed.covariance.to_dense()});
     std::size_t d = 0;
@@ -327,7 +327,7 @@ std::vector<Vector> naive_chain(const Network& network, const std::string& form)
                          ? Vector::Constant(layer.inputs(), paper_constant(layer) * metric.maxCoeff())
                          : chain_step(naive_second_moment_gram(layer, metric), form);
     chain[static_cast<std::size_t>(k - 1)] = g;
-    metric = std::pow(naive_lipschitz(network.activation(k)), 2) * g;
+    metric = std::pow(naive_lipschitz(network.activation(k).common()), 2) * g;
   }
   return chain;
 }
@@ -338,13 +338,13 @@ NaiveCertificate naive_certificate(const Network& network, const Matrix& inputs,
   const std::vector<Chain> chains = chains_of(network, options.mode);
   Vector first(network.inputs() * d);
   for (Index at = 0; at < first.size(); ++at) {
-    first(at) = naive_activation(network.activation(0), inputs(at / d, at % d));
+    first(at) = naive_activation(network.activation(0).common(), inputs(at / d, at % d));
   }
   const Gaussian start = naive_push(network.layer(0), first, d);
   NaiveMixture mixture = {{1.0, start.mean, start.covariance.to_dense()}};
   NaiveCertificate certificate;
   for (Index k = 1; k <= network.hidden_count(); ++k) {
-    const Activation& activation = network.activation(k);
+    const Activation& activation = network.activation(k).common();
     const bool diagonal = has_diagonal_outputs(network.layer(k - 1), d);
     const std::vector<Vector> metrics = placements(chains, options.mode, k, d);
     const LayerSignatures layer = choose_signatures(mixture, metrics, activation, diagonal, options);

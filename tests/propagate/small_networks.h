@@ -25,7 +25,7 @@ inline DenseLayer scalar_layer(double mean, double variance, double bias, double
 
 /// The same activation between all layers, none on the input.
 inline Network network_of(std::vector<DenseLayer> layers, ActivationFunction function) {
-  std::vector<Activation> activations(layers.size(), Activation(function));
+  std::vector<ActivationMap> activations(layers.size(), Activation(function));
   activations.front() = Activation(ActivationFunction::Identity);
   return {std::move(layers), std::move(activations)};
 }

@@ -32,6 +32,16 @@ inline double weight_entry_covariance(const DenseLayer& layer, Index i, Index j,
       }
     }
   }
+  if (const auto* law = std::get_if<SharedWeights>(&layer.weights())) {
+    for (const auto& one : law->places) {
+      for (const auto& other : law->places) {
+        if (one.row == i && one.column == j && other.row == k && other.column == l &&
+            one.parameter == other.parameter) {
+          sum += law->variance(one.parameter);
+        }
+      }
+    }
+  }
   if (const auto* law = std::get_if<LowRankWeights>(&layer.weights())) {
     if (i == k && j == l) sum = law->variance(i, j);
     for (const Matrix& column : law->factor) sum += column(i, j) * column(k, l);

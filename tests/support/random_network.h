@@ -148,7 +148,7 @@ struct NetworkRecipe {
 
 inline Network random_network(const NetworkRecipe& recipe) {
   std::vector<DenseLayer> layers;
-  std::vector<Activation> activations;
+  std::vector<ActivationMap> activations;
   for (std::size_t k = 0; k + 1 < recipe.widths.size(); ++k) {
     Generator generator = make_generator(recipe.seed, Stream::Example, k);
     const LayerRecipe layer{recipe.weights,       recipe.bias,       recipe.widths[k],

@@ -10,15 +10,17 @@
 #include <vector>
 
 #include "mixcert/core/types.h"
+#include "mixcert/network/entry_law.h"
 
 namespace mixcert {
 
 /// W = its mean.
 struct DeterministicWeights {};
 
-/// Independent entries with variances [out, in].
+/// Independent entries with variances [out, in], each of the given shape.
 struct MeanFieldWeights {
   Matrix variance;
+  EntryLaw law = {};
 };
 
 /// Cov(W_ij, W_kl) = row_covariance_ik * column_covariance_jl.
@@ -53,13 +55,30 @@ struct JointWeights {
   Matrix covariance;
 };
 
+/// Entries that are one and the same random number: W_ij - M_ij = xi_s for every place (i, j) of parameter s,
+/// parameters independent with the given variances; entries without a place are their mean. In each row a
+/// parameter has at most one place (so a convolution, whose rows are output positions, fits).
+struct SharedWeights {
+  struct Place {
+    Index row = 0;
+    Index column = 0;
+    Index parameter = 0;
+  };
+  Vector variance;            // one per parameter
+  std::vector<Place> places;  // sorted by row
+  /// Rows [g * rows_per_group, (g+1) * rows_per_group) share parameters with each other and with no other row;
+  /// all rows when nothing is known.
+  Index rows_per_group = 0;
+};
+
 using WeightCovariance = std::variant<DeterministicWeights, MeanFieldWeights, KroneckerWeights,
-                                      KroneckerEigenbasisWeights, LowRankWeights, FullWeights, JointWeights>;
+                                      KroneckerEigenbasisWeights, LowRankWeights, FullWeights, JointWeights, SharedWeights>;
 
 /// Covariance of the bias when it is independent of the weights.
 struct DeterministicBias {};
 struct IndependentBias {
   Vector variance;
+  EntryLaw law = {};
 };
 struct CorrelatedBias {
   Matrix covariance;

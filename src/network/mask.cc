@@ -1,0 +1,40 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Moments of masks, docs/theory/dropout.md (D.1), (D.2).
+#include "mixcert/network/mask.h"
+
+#include <cmath>
+#include <string>
+
+#include "mixcert/core/error.h"
+#include "mixcert/core/normal.h"
+#include "mixcert/core/option_table.h"
+
+namespace mixcert {
+
+Mask::Mask(Kind kind, double rate) : kind_(rate > 0.0 ? kind : Kind::None), rate_(rate) {
+  require(rate >= 0.0 && rate < 1.0,
+          "dropout: rate: expected a number in [0, 1), got " + format_number(rate));
+}
+
+Mask Mask::bernoulli(double rate) { return {Kind::Bernoulli, rate}; }
+
+Mask Mask::gaussian(double rate) { return {Kind::Gaussian, rate}; }
+
+Upper Mask::variance() const { return Upper::of_sum(rate_ / keep(), 4); }
+
+Upper Mask::fourth_moment() const {
+  const double k = keep();
+  const double v = rate_ / k;
+  return Upper::of_sum(kind_ == Kind::Gaussian ? 1.0 + 6.0 * v + 3.0 * v * v : 1.0 / (k * k * k), 16);
+}
+
+double Mask::normal_coupling() const {
+  // Lowered for the rounding of quantile and density; a smaller value only raises a bound.
+  constexpr double kInward = 1.0 - 1e-12;
+  if (kind_ == Kind::None) return 0.0;
+  if (kind_ == Kind::Gaussian) return kInward * std::sqrt(rate_ / keep());
+  return kInward * normal_density(normal_quantile(keep())) / keep();
+}
+
+}  // namespace mixcert
