@@ -5,18 +5,34 @@
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
+#include "network/law_distance.h"
 
 namespace mixcert {
+namespace {
+
+double squared_distance(EntryLaw::Family family, double degrees) {
+  switch (family) {
+    case EntryLaw::Family::Normal:
+      return 0.0;
+    case EntryLaw::Family::Laplace: {
+      static const double distance = laplace_squared_distance();
+      return distance;
+    }
+    case EntryLaw::Family::Uniform:
+      return uniform_squared_distance();
+    case EntryLaw::Family::StudentT:
+      return student_squared_distance(degrees);
+  }
+  throw InvalidArgument("unknown weight law");
+}
+
+}  // namespace
 
 EntryLaw::EntryLaw(Family family, double degrees)
     : family_(family), degrees_(family == Family::StudentT ? degrees : 0.0) {
   require(family != Family::StudentT || degrees > 2.0,
           "student_t: degrees: expected a number above 2 (a finite variance), got " + format_number(degrees));
-}
-
-double EntryLaw::squared_distance_to_normal() const {
-  // Independent draws of two laws of unit variance and equal mean.
-  return is_normal() ? 0.0 : 2.0;
+  squared_distance_ = squared_distance(family, degrees);
 }
 
 std::string EntryLaw::name() const {

@@ -7,13 +7,15 @@
 //   eigenbasis   (W-M)a = U X (V'a): mean field between two products
 //   low rank     mean field + sum_s F_s a f_s, f_s standard normal
 //   full         (W-M)a ~ N(0, S), S_ik = sum_jl C_(ij)(kl) a_j a_l
-// Larger groups of the mean-field and full families draw their weights.
+// Larger groups of the mean-field and full families draw their weights, and so do independent weights that
+// are not normal.
 #include "simulate/layer_noise.h"
 
 #include <utility>
 #include <variant>
 
 #include "mixcert/simulate/normal_source.h"
+#include "simulate/entry_draws.h"
 #include "simulate/full_weight_noise.h"
 #include "simulate/psd_factor.h"
 
@@ -44,16 +46,16 @@ class MeanFieldNoise : public LayerNoise {
 
 /// Independent weights shared by a group: draws them. The joint law of a group's outputs
 /// would need one Cholesky factor per neuron and sample, which costs more from two or
-/// three columns on.
+/// three columns on; sums of weights that are not normal have no simple law at all.
 class MeanFieldGroupNoise : public LayerNoise {
  public:
-  MeanFieldGroupNoise(const Matrix& variance, Index group_size)
-      : deviation_(variance.cwiseSqrt()), group_size_(group_size) {}
+  MeanFieldGroupNoise(const Matrix& variance, Index group_size, const EntryLaw& law = {})
+      : deviation_(variance.cwiseSqrt()), group_size_(group_size), law_(law) {}
 
   void add(const Matrix& activations, Generator& generator, Matrix& outputs) const override {
     Matrix weights(deviation_.rows(), deviation_.cols());
     for (Index column = 0; column < activations.cols(); column += group_size_) {
-      fill_normal(generator, weights);
+      fill_entries(law_, generator, weights);
       weights.array() *= deviation_.array();
       outputs.middleCols(column, group_size_).noalias() +=
           weights * activations.middleCols(column, group_size_);
@@ -63,6 +65,7 @@ class MeanFieldGroupNoise : public LayerNoise {
  private:
   Matrix deviation_;
   Index group_size_;
+  EntryLaw law_;
 };
 
 std::unique_ptr<LayerNoise> mean_field_noise(const Matrix& variance, const Vector& bias_variance,
@@ -169,11 +172,12 @@ class SharedNoise : public LayerNoise {
 /// factor is stored as one column.
 class BiasNoise : public LayerNoise {
  public:
-  BiasNoise(Matrix factor, Index group_size) : factor_(std::move(factor)), group_size_(group_size) {}
+  BiasNoise(Matrix factor, Index group_size, const EntryLaw& law = {})
+      : factor_(std::move(factor)), group_size_(group_size), law_(law) {}
 
   void add(const Matrix&, Generator& generator, Matrix& outputs) const override {
     Matrix draws(outputs.rows(), outputs.cols() / group_size_);
-    fill_normal(generator, draws);
+    fill_entries(law_, generator, draws);
     if (factor_.cols() == 1) {
       draws.array().colwise() *= factor_.col(0).array();
     } else {
@@ -187,6 +191,7 @@ class BiasNoise : public LayerNoise {
  private:
   Matrix factor_;
   Index group_size_;
+  EntryLaw law_;
 };
 
 /// One overload per family; the list grows by what the family needs.
@@ -201,7 +206,10 @@ class NoiseBuilder {
   }
 
   void operator()(const DeterministicWeights&) {}
-  void operator()(const MeanFieldWeights& law) { add_mean_field(law.variance); }
+  void operator()(const MeanFieldWeights& law) {
+    if (law.law.is_normal()) return add_mean_field(law.variance);
+    add<MeanFieldGroupNoise>(law.variance, group_size_, law.law);
+  }
   void operator()(const KroneckerWeights& law) { add<KroneckerNoise>(law, group_size_); }
   void operator()(const KroneckerEigenbasisWeights& law) { add<EigenbasisNoise>(law, group_size_); }
   void operator()(const LowRankWeights& law) {
@@ -214,7 +222,7 @@ class NoiseBuilder {
 
   void operator()(const DeterministicBias&) {}
   void operator()(const IndependentBias& law) {
-    if (!bias_is_absorbed_) add<BiasNoise>(law.variance.cwiseSqrt(), group_size_);
+    if (!bias_is_absorbed_) add<BiasNoise>(law.variance.cwiseSqrt(), group_size_, law.law);
   }
   void operator()(const CorrelatedBias& law) { add<BiasNoise>(psd_factor(law.covariance), group_size_); }
 
@@ -225,7 +233,7 @@ class NoiseBuilder {
   }
   void add_mean_field(const Matrix& variance) {
     const auto* bias = std::get_if<IndependentBias>(&layer_.bias());
-    bias_is_absorbed_ = group_size_ == 1 && bias != nullptr;
+    bias_is_absorbed_ = group_size_ == 1 && bias != nullptr && bias->law.is_normal();
     const Vector absorbed = bias_is_absorbed_ ? bias->variance : Vector(Vector::Zero(layer_.outputs()));
     terms_.push_back(mean_field_noise(variance, absorbed, group_size_));
   }
@@ -240,6 +248,12 @@ class NoiseBuilder {
 };
 
 }  // namespace
+
+bool has_normal_law(const DenseLayer& layer) {
+  const auto* weights = std::get_if<MeanFieldWeights>(&layer.weights());
+  const auto* bias = std::get_if<IndependentBias>(&layer.bias());
+  return (weights == nullptr || weights->law.is_normal()) && (bias == nullptr || bias->law.is_normal());
+}
 
 std::vector<std::unique_ptr<LayerNoise>> make_layer_noise(const DenseLayer& layer, Index group_size) {
   return NoiseBuilder(layer, group_size).build();

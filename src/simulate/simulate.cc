@@ -1,19 +1,21 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Monte Carlo: the first layer sees fixed inputs, so its output is one Gaussian (N.2),
-// drawn from factors computed once; each later layer draws its output given the
-// activations of a piece of samples. Pieces are of about kPieceColumns columns: at width 128
-// matrix products already run at full speed, and the matrices of a piece stay in cache and
-// below the size that malloc fetches from the system each time (500 columns: 30 % slower).
+// drawn from factors computed once, unless its weights are not normal; each later layer draws its
+// output given the masked activations of a piece of samples. Pieces are of about kPieceColumns columns: at
+// width 128 matrix products already run at full speed, and the matrices of a piece stay in cache and below
+// the size that malloc fetches from the system each time (500 columns: 30 % slower).
 #include "mixcert/simulate/simulate.h"
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "mixcert/core/error.h"
+#include "simulate/entry_draws.h"
 #include "simulate/gaussian_sampler.h"
 #include "simulate/layer_noise.h"
 
@@ -26,38 +28,47 @@ constexpr Index kPieceColumns = 200;
 /// column per input.
 class Simulator {
  public:
-  Simulator(const Network& network, ConstMatrixRef inputs)
-      : network_(network), input_count_(inputs.cols()), first_layer_(first_layer_law(network, inputs)) {
-    for (Index k = 1; k < network.layer_count(); ++k) {
-      noise_.push_back(make_layer_noise(network.layer(k), input_count_));
+  Simulator(const Network& network, ConstMatrixRef inputs) : network_(network), input_count_(inputs.cols()) {
+    first_activations_ = network.activation(0).apply(network.features(inputs).values);
+    const bool normal = has_normal_law(network.layer(0));
+    if (normal) first_layer_.emplace(first_layer_law());
+    for (Index k = 0; k < network.layer_count(); ++k) {
+      noise_.push_back(k > 0 || !normal ? make_layer_noise(network.layer(k), input_count_) : NoiseTerms());
     }
   }
 
   /// outputs x (input_count * samples).
   [[nodiscard]] Matrix run(Generator& generator, Index samples) const {
-    Matrix state = first_outputs(generator, samples);
+    Matrix state = first_layer_ ? first_outputs(generator, samples)
+                                : layer_outputs(0, first_activations_.replicate(1, samples), generator);
     for (Index k = 1; k < network_.layer_count(); ++k) {
-      const Matrix activations = network_.activation(k).apply(state);
-      const DenseLayer& layer = network_.layer(k);
-      state.noalias() = layer.weight_mean() * activations;
-      state.colwise() += layer.bias_mean();
-      for (const auto& term : noise_[static_cast<std::size_t>(k - 1)]) {
-        term->add(activations, generator, state);
-      }
+      Matrix activations = network_.activation(k).apply(state);
+      apply_mask(network_.mask(k), generator, activations);
+      state = layer_outputs(k, activations, generator);
     }
     return state;
   }
 
  private:
-  static Gaussian first_layer_law(const Network& network, ConstMatrixRef inputs) {
-    // Neuron-major: the transpose of inputs x columns, read column by column.
-    const Matrix activations = network.activation(0).apply(inputs).transpose();
-    DenseLayer::Pushed pushed = network.layer(0).push(activations.reshaped(), inputs.cols());
+  using NoiseTerms = std::vector<std::unique_ptr<LayerNoise>>;
+
+  [[nodiscard]] Matrix layer_outputs(Index k, const Matrix& activations, Generator& generator) const {
+    const DenseLayer& layer = network_.layer(k);
+    Matrix outputs = layer.weight_mean() * activations;
+    outputs.colwise() += layer.bias_mean();
+    for (const auto& term : noise_[static_cast<std::size_t>(k)]) term->add(activations, generator, outputs);
+    return outputs;
+  }
+
+  [[nodiscard]] Gaussian first_layer_law() const {
+    // Neuron-major: the transpose of features x columns, read column by column.
+    const Matrix activations = first_activations_.transpose();
+    DenseLayer::Pushed pushed = network_.layer(0).push(activations.reshaped(), input_count_);
     return {pushed.means.col(0), std::move(pushed.covariances.front())};
   }
 
   [[nodiscard]] Matrix first_outputs(Generator& generator, Index samples) const {
-    Matrix draws = first_layer_.draw(generator, samples);
+    Matrix draws = first_layer_->draw(generator, samples);
     if (input_count_ == 1) return draws;
     const Index neurons = draws.rows() / input_count_;
     Matrix state(neurons, input_count_ * samples);
@@ -70,8 +81,9 @@ class Simulator {
 
   const Network& network_;
   Index input_count_;
-  GaussianSampler first_layer_;
-  std::vector<std::vector<std::unique_ptr<LayerNoise>>> noise_;
+  Matrix first_activations_;                    // of the first layer, one column per input
+  std::optional<GaussianSampler> first_layer_;  // where that is Gaussian
+  std::vector<NoiseTerms> noise_;               // per layer; none for a Gaussian first one
 };
 
 Matrix simulate_inputs(const Network& network, ConstMatrixRef inputs, std::uint64_t stream_index,

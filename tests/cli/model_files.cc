@@ -25,7 +25,7 @@ Network small_network(const std::vector<Index>& widths) {
     layers.emplace_back(std::to_string(k), mean, Vector::Constant(out, 0.1),
                         MeanFieldWeights{Matrix::Constant(out, in, variance)},
                         IndependentBias{Vector::Constant(out, 0.01)});
-    activations.emplace_back(k == 0 ? ActivationFunction::Identity : ActivationFunction::Tanh);
+    activations.emplace_back(Activation(k == 0 ? ActivationFunction::Identity : ActivationFunction::Tanh));
   }
   return {layers, activations};
 }

@@ -154,7 +154,7 @@ inline Network random_network(const NetworkRecipe& recipe) {
     const LayerRecipe layer{recipe.weights,       recipe.bias,       recipe.widths[k],
                             recipe.widths[k + 1], recipe.mean_scale, recipe.deviation};
     layers.push_back(random_layer(generator, layer, std::to_string(k)));
-    activations.emplace_back(k == 0 ? ActivationFunction::Identity : recipe.activation, 0.1);
+    activations.emplace_back(Activation(k == 0 ? ActivationFunction::Identity : recipe.activation, 0.1));
   }
   return {std::move(layers), std::move(activations)};
 }

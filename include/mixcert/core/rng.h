@@ -21,6 +21,7 @@ enum class Stream : std::uint64_t {
   Example = 5,
   Floor = 6,
   Coupling = 7,
+  Member = 8,
 };
 
 /// One round of SplitMix64: a bijection that scatters consecutive integers.

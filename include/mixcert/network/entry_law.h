@@ -19,14 +19,15 @@ class EntryLaw {
   [[nodiscard]] Family family() const { return family_; }
   [[nodiscard]] double degrees() const { return degrees_; }
   [[nodiscard]] bool is_normal() const { return family_ == Family::Normal; }
-  /// No less than W2^2 between the law scaled to unit variance and N(0,1) (W.2).
-  [[nodiscard]] double squared_distance_to_normal() const;
+  /// No less than W2^2 between the law scaled to unit variance and N(0,1) (W.2) - (W.5).
+  [[nodiscard]] double squared_distance_to_normal() const { return squared_distance_; }
   /// "normal", "laplace", "uniform", "student_t(5)".
   [[nodiscard]] std::string name() const;
 
  private:
   Family family_ = Family::Normal;
   double degrees_ = 0.0;
+  double squared_distance_ = 0.0;  // costs a millisecond for student_t
 };
 
 }  // namespace mixcert

@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Monte Carlo simulation of a network and of a mixture. Samples are drawn in fixed-size
+// Monte Carlo simulation of a network, of an ensemble and of a mixture. Samples are drawn in fixed-size
 // pieces, each with its own generator, so they do not depend on the number of threads.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include "mixcert/core/parallel.h"
 #include "mixcert/core/rng.h"
 #include "mixcert/mixture/gaussian_mixture.h"
+#include "mixcert/network/ensemble.h"
 #include "mixcert/network/network.h"
 
 namespace mixcert {
@@ -22,7 +23,8 @@ struct SimulationOptions {
 
 /// Output samples at one input, outputs x samples. Each sample has its own weights,
 /// drawn by local reparametrisation: given the activations, the layer's output is drawn
-/// directly from its Gaussian. `input_index` selects the random stream.
+/// directly from its Gaussian (weights that are not normal are drawn one by one), and its own masks, also
+/// at each input of a joint law. `input_index` selects the random stream.
 Matrix simulate(const Network& network, ConstVectorRef input, Index input_index,
                 const SimulationOptions& options);
 
@@ -30,6 +32,14 @@ Matrix simulate(const Network& network, ConstVectorRef input, Index input_index,
 /// draw shared by all inputs: (outputs * inputs) x samples, input-major
 /// (entry input * outputs + output).
 Matrix simulate_joint(const Network& network, ConstMatrixRef inputs, const SimulationOptions& options);
+
+/// The same of an ensemble: each sample draws its member first. One member: exactly its samples.
+Matrix simulate(const Ensemble& ensemble, ConstVectorRef input, Index input_index,
+                const SimulationOptions& options);
+Matrix simulate_joint(const Ensemble& ensemble, ConstMatrixRef inputs, const SimulationOptions& options);
+
+/// The seed of member `member` of an ensemble: members are independent, the first has the ensemble's seed.
+std::uint64_t member_seed(std::uint64_t seed, Index member);
 
 /// Samples of a mixture, dimension x samples.
 Matrix sample_mixture(const GaussianMixture& mixture, Index samples, std::uint64_t seed, Stream stream,
