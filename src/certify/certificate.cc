@@ -10,6 +10,7 @@
 
 #include "certify/compression_error.h"
 #include "certify/local_error.h"
+#include "certify/replaced_weights.h"
 #include "certify/rounding_terms.h"
 #include "mixcert/core/error.h"
 
@@ -53,7 +54,8 @@ class LayerEvaluator {
       mean = mean + weight * sqrt(error);
     }
     const Upper w1 = g.size() == 1 ? min(mean, one_dimensional_w1(g(0))) : mean;
-    return {sqrt(squared) * root_inflation + rounding, w1 * root_inflation + rounding};
+    const Upper more = rounding + mask_term(chain) + replaced_weights(chain);
+    return {sqrt(squared) * root_inflation + more, w1 * root_inflation + more};
   }
 
   /// Compression, on the pre-activations in G = l^2 diag(g).
@@ -79,18 +81,45 @@ class LayerEvaluator {
     return {1.0, next_up(std::sqrt(factor))};
   }
 
-  /// Rounding of this layer's signature and of the push into the next layer's metric.
+  /// G_{k+1} of the next layer's outputs, its inflation included.
+  [[nodiscard]] Vector output_metric(const MetricChain& chain) const {
+    if (number_ == network_.hidden_count()) return Vector::Ones(network_.outputs());
+    const auto k = static_cast<std::size_t>(number_);
+    const double l = sensitivity_.lipschitz[k].upper;
+    return l * l * chain.inflation[k] * chain.activation_weights[k];
+  }
+
+  /// Rounding of this layer's signature, of masked points, and of the push into the next layer's metric.
   [[nodiscard]] double rounding_term(const MetricChain& chain, const Vector& g) const {
-    const DenseLayer& next = network_.layer(number_);
-    Vector metric = Vector::Ones(next.outputs());
-    if (number_ < network_.hidden_count()) {
-      const auto k = static_cast<std::size_t>(number_);
-      const double l = sensitivity_.lipschitz[k].upper;
-      metric = l * l * chain.inflation[k] * chain.activation_weights[k];
+    double norm = activation_norm_bound(layer_, activation_);
+    double masks = 0.0;
+    if (layer_.mask_errors.size() > 0) {
+      norm *= (1.0 + 1e-12) / network_.mask(number_).keep();
+      const double relative = 4.0 * std::sqrt(rounding_gamma(4 * layer_.points + 256));
+      masks = relative * norm * std::sqrt(g.maxCoeff());
     }
-    const double norm = activation_norm_bound(layer_, activation_);
-    return signature_rounding(layer_, activation_, g) * inflation_root(chain).upper * (1.0 + 1e-9) +
-           PushRounding(next, norm, input_count_).in(metric) * (1.0 + 1e-9);
+    const double root = inflation_root(chain).upper * (1.0 + 1e-9);
+    return (signature_rounding(layer_, activation_, g) + masks) * root +
+           PushRounding(network_.layer(number_), norm, input_count_).in(output_metric(chain)) * (1.0 + 1e-9);
+  }
+
+  /// Masks that are not enumerated (D.5), (D.6).
+  [[nodiscard]] Upper mask_term(const MetricChain& chain) const {
+    if (layer_.mask_errors.size() == 0) return {};
+    require(!layer_.unperturbed || &chain == &sensitivity_.paper,
+            "certificate: masks left unperturbed need the paper's constants");
+    const Vector weights =
+        over_inputs(chain.mask_weights[static_cast<std::size_t>(number_ - 1)], input_count_);
+    return sqrt(Upper::of_sum(weights.dot(layer_.mask_errors), 2 * weights.size() + 8)) *
+           inflation_root(chain);
+  }
+
+  /// Weights that are not Gaussian (W.1).
+  [[nodiscard]] Upper replaced_weights(const MetricChain& chain) const {
+    const DenseLayer& next = network_.layer(number_);
+    if (!has_replaced_weights(next) || layer_.second_moments.size() == 0) return {};
+    const Vector errors = replaced_weight_errors(next, layer_.second_moments, input_count_);
+    return sqrt(Upper::of_sum(output_metric(chain).dot(errors), 2 * errors.size() + 16));
   }
 
   /// (S.5): one coordinate, E|s(z) - s(c)| <= l deviation E|x - location|.
@@ -149,8 +178,8 @@ LayerTerms evaluate_layer(const Network& network, const Sensitivity& sensitivity
 }
 
 void Certificate::add_up() {
-  Upper sum = rounding;
-  Upper sum_w1 = rounding;
+  Upper sum = first;
+  Upper sum_w1 = first;
   for (const LayerTerms& terms : layers) {
     sum = sum + terms.compression + terms.local;
     sum_w1 = sum_w1 + terms.compression_w1 + terms.local_w1;
@@ -166,10 +195,13 @@ Certificate evaluate_certificate(const Network& network, const Sensitivity& sens
           "certificate: the trace has the wrong number of layers");
   Certificate certificate;
   certificate.form = form;
-  certificate.rounding = {0.0, input_rounding(network, sensitivity, *chains_of(sensitivity, form).front(),
-                                              trace.input_norm, trace.input_count)};
+  certificate.first = first_layer_error(network, sensitivity, *chains_of(sensitivity, form).front(),
+                                        trace.first, trace.input_count);
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     const LayerTrace& layer = trace.layers[static_cast<std::size_t>(k - 1)];
+    require(network.mask(k).is_none() || layer.mask_errors.size() > 0, "certificate: the trace lacks masks");
+    require(!has_replaced_weights(network.layer(k)) || layer.second_moments.size() > 0,
+            "certificate: the trace lacks second moments");
     certificate.layers.push_back(evaluate_layer(network, sensitivity, layer, k, trace.input_count, form));
   }
   certificate.add_up();

@@ -114,8 +114,7 @@ Certificate evaluate_joint_certificate(const Network& network, const Sensitivity
   require(static_cast<Index>(trace.layers.size()) == network.hidden_count(),
           "certificate: the trace has the wrong number of layers");
   Certificate certificate;
-  certificate.rounding = {
-      0.0, first_push_rounding(network, sensitivity, trace.first_raise, trace.input_norm, trace.input_count)};
+  certificate.first = first_layer_error(network, sensitivity, trace.first, trace.input_count);
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     const auto at = static_cast<std::size_t>(k - 1);
     certificate.layers.push_back(

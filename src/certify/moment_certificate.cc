@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "certify/compression_error.h"
+#include "certify/masked_law.h"
 #include "certify/moment_error.h"
 #include "certify/rounding_terms.h"
 #include "certify/split_error.h"
@@ -20,20 +21,24 @@ namespace {
 struct LocalSum {
   Upper squared;
   Upper mean;
+  Upper replaced_squared;
+  Upper replaced_mean;
   double slack_squared = 0.0;
   double slack_mean = 0.0;
 
-  void add(Upper weight, Upper error, double slack) {
+  void add(Upper weight, Upper error, Upper replaced, double slack) {
     squared = squared + weight * error;
     mean = mean + weight * sqrt(error);
+    replaced_squared = replaced_squared + weight * replaced;
+    replaced_mean = replaced_mean + weight * sqrt(replaced);
     slack_squared += weight.upper * slack * slack;
     slack_mean += weight.upper * slack;
   }
-  /// (sum_i w_i (e_i + slack_i)^2)^{1/2} by Minkowski.
+  /// (sum_i w_i (e_i + r_i + slack_i)^2)^{1/2} by Minkowski.
   [[nodiscard]] Distances distances() const {
     const double safety = 1.0 + 1e-9;
-    return {sqrt(squared) + Upper{0.0, std::sqrt(slack_squared) * safety},
-            mean + Upper{0.0, slack_mean * safety}};
+    return {sqrt(squared) + sqrt(replaced_squared) + Upper{0.0, std::sqrt(slack_squared) * safety},
+            mean + replaced_mean + Upper{0.0, slack_mean * safety}};
   }
 };
 
@@ -54,14 +59,20 @@ void evaluate_local(const Network& network, const std::vector<Carrier>& carriers
   std::vector<std::vector<LocalSum>> sums;
   sums.reserve(carriers.size());
   for (const Carrier& carrier : carriers) sums.emplace_back(carrier.norms.size());
-  for (Index i = 0; i < layer.pieces.size(); ++i) {
-    const PieceError error(network.layer(number), layer.pieces.component(i),
+  const Index patterns = layer.pattern_count();
+  const Vector weights = pushed_weights(layer, network.mask(number));
+  // (R.6) for the weights of patterns; those of pieces are charged where they are made.
+  const double weight_error =
+      patterns == 1 ? 0.0 : 4.0 * std::sqrt(rounding_gamma(2 * weights.size() + 16 * patterns + 64));
+  for (Index i = 0; i < weights.size(); ++i) {
+    const PieceError error(network.layer(number), layer.pieces.component(i / patterns),
                            layer.surrogates[static_cast<std::size_t>(i)]);
-    const Upper weight = Upper::exact(layer.pieces.weights()(i));
+    const Upper weight = Upper::exact(weights(i));
     for (std::size_t c = 0; c < carriers.size(); ++c) {
       for (std::size_t n = 0; n < sums[c].size(); ++n) {
         const CarriedNorm& norm = carriers[c].norms[n];
-        sums[c][n].add(weight, error.mean_square(norm), error.slack(norm));
+        const double slack = error.slack(norm) + weight_error * error.size_in(norm);
+        sums[c][n].add(weight, error.mean_square(norm), error.replaced_weights(norm), slack);
       }
     }
   }
@@ -104,8 +115,10 @@ void evaluate_reduction(const Sensitivity& sensitivity, const MomentLayerTrace& 
 LayerTerms evaluate_moment_layer(const Network& network, const Sensitivity& sensitivity,
                                  const Carriers& carriers, const MomentLayerTrace& layer,
                                  Index layer_number) {
-  require(static_cast<Index>(layer.surrogates.size()) == layer.pieces.size(),
+  require(static_cast<Index>(layer.surrogates.size()) == layer.pieces.size() * layer.pattern_count(),
           "certificate: the trace lacks surrogates");
+  require(layer.enumerated.empty() || network.mask(layer_number).kind() == Mask::Kind::Bernoulli,
+          "certificate: only Bernoulli masks can be enumerated");
   LayerTerms terms;
   evaluate_local(network, carriers[static_cast<std::size_t>(layer_number - 1)], layer, layer_number, terms);
   evaluate_reduction(sensitivity, layer, layer_number, terms);
@@ -117,8 +130,7 @@ Certificate evaluate_moment_certificate(const Network& network, const Sensitivit
   require(static_cast<Index>(trace.layers.size()) == network.hidden_count(),
           "certificate: the trace has the wrong number of layers");
   Certificate certificate;
-  certificate.rounding = {0.0,
-                          first_push_rounding(network, sensitivity, trace.first_raise, trace.input_norm, 1)};
+  certificate.first = first_layer_error(network, sensitivity, trace.first, 1);
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     certificate.layers.push_back(evaluate_moment_layer(network, sensitivity, carriers,
                                                        trace.layers[static_cast<std::size_t>(k - 1)], k));

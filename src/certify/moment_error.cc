@@ -9,6 +9,8 @@
 #include <cmath>
 #include <variant>
 
+#include "certify/replaced_weights.h"
+
 namespace mixcert {
 namespace {
 
@@ -55,6 +57,7 @@ PieceError::PieceError(const DenseLayer& next, const Gaussian& piece, const Surr
       pushed_(next, size_, 1) {
   if (!independent_) compute_correlation();
   compute_noise(next);
+  if (has_replaced_weights(next)) replaced_ = replaced_weight_errors(next, law.second + law.second_error, 1);
 }
 
 void PieceError::compute_correlation() {
@@ -102,7 +105,19 @@ Upper PieceError::correlated_noise(const CarriedNorm& norm) const {
   const Index columns = low_rank == nullptr ? 0 : static_cast<Index>(low_rank->factor.size());
   const Index operations = 8 * (next_.inputs() + next_.outputs()) + 2 * columns * (next_.outputs() + 1) + 64;
   // c_1, not c_1 - gain: the weights meet the activation's whole deviation from its mean.
-  return hermite_form(norm.noise_gram, noise_roots(norm), law_.linear + law_.gain, operations);
+  const Upper carried = hermite_form(norm.noise_gram, noise_roots(norm), law_.linear + law_.gain, operations);
+  return law_.is_masked()
+             ? carried + masked_form(norm.noise_gram, noise_roots(norm), law_.mask_variance, operations)
+             : carried;
+}
+
+/// sum_j B_jj c_j: what masks add, independent over neurons and of mean zero given the activations (D.3).
+Upper PieceError::masked_form(const Matrix& gram, const Vector& roots, const Vector& costs,
+                              Index operations) {
+  const double sum = gram.diagonal().dot(costs);
+  const double majorant = roots.cwiseAbs2().dot(costs);
+  return {positive_part(sum), positive_part(next_up(sum + rounding_gamma(2 * costs.size() + operations + 32) *
+                                                              kSafety * majorant))};
 }
 
 void PieceError::compute_noise(const DenseLayer& next) {
@@ -129,6 +144,7 @@ void PieceError::compute_noise(const DenseLayer& next) {
                (rest * correlation_.cwiseAbs2()).cwiseProduct(rest).rowwise().sum();
     relative += 2.0 * correlation_error_;
   }
+  if (law_.is_masked()) variance += v.cwiseAbs2() * law_.mask_square;
   for (Index l = 0; l < outputs; ++l) {
     const double least = next.bias_variances()(l);
     const double mean = least + sums(l, 0);
@@ -142,8 +158,24 @@ void PieceError::compute_noise(const DenseLayer& next) {
 }
 
 Upper PieceError::mean_square(const CarriedNorm& norm) const {
-  return hermite_form(norm.gram, norm.gram_roots, law_.linear, 4 * norm.metric.size()) +
-         correlated_noise(norm) + Upper::of_sum(norm.metric.dot(noise_), 2 * norm.metric.size() + 8);
+  const Index operations = 4 * norm.metric.size();
+  const Upper sum = hermite_form(norm.gram, norm.gram_roots, law_.linear, operations) +
+                    correlated_noise(norm) +
+                    Upper::of_sum(norm.metric.dot(noise_), 2 * norm.metric.size() + 8);
+  if (!law_.is_masked()) return sum;
+  return sum + masked_form(norm.gram, norm.gram_roots, law_.mask_cost, operations);
+}
+
+Upper PieceError::replaced_weights(const CarriedNorm& norm) const {
+  if (replaced_.size() == 0) return {};
+  return Upper::of_sum(norm.metric.dot(replaced_), 2 * norm.metric.size() + 8);
+}
+
+double PieceError::size_in(const CarriedNorm& norm) const {
+  const Vector second = law_.second + law_.second_error;
+  const Vector noise = next_.bias_variances() + second.sum() * next_.row_variances();
+  return (norm.gram_roots.dot(second.cwiseMax(0.0).cwiseSqrt()) + std::sqrt(norm.metric.dot(noise))) *
+         (1.0 + 1e-9);
 }
 
 double PieceError::slack(const CarriedNorm& norm) const {
@@ -152,7 +184,9 @@ double PieceError::slack(const CarriedNorm& norm) const {
   const double noise = std::sqrt(norm.metric.dot(noise_slack_.cwiseAbs2()));
   // Rounded means and variances of the pushed Gaussian (R.4), and its covariance: (H.5).
   const double pushed = pushed_.in(norm.metric);
-  const auto gains = law_.gain.array().abs();
+  const Eigen::ArrayXd gains =
+      law_.is_masked() ? (law_.gain.array().square() + law_.mask_gain.array().square()).sqrt().eval()
+                       : law_.gain.array().abs().eval();
   double spread = independent_ ? (roots * gains).matrix().norm() : (roots * gains).sum();
   if (norm.noise_gram.size() > 0) {
     moments += noise_roots(norm).dot(law_.error);

@@ -23,6 +23,10 @@ class PieceError {
   [[nodiscard]] Upper mean_square(const CarriedNorm& norm) const;
   /// What inexact moments and rounded parameters of the pushed Gaussian add in W_Q (H.5).
   [[nodiscard]] double slack(const CarriedNorm& norm) const;
+  /// Bound of E |(W - W') a + b - b'|_Q^2 where weights that are not Gaussian became Gaussian (W.1).
+  [[nodiscard]] Upper replaced_weights(const CarriedNorm& norm) const;
+  /// No less than the root of E |y - E b|_Q^2.
+  [[nodiscard]] double size_in(const CarriedNorm& norm) const;
 
  private:
   void compute_correlation();
@@ -31,6 +35,8 @@ class PieceError {
   /// computed with at most `operations` roundings and of size at most roots_i roots_j.
   [[nodiscard]] Upper hermite_form(const Matrix& gram, const Vector& roots, const Vector& first_order,
                                    Index operations) const;
+  [[nodiscard]] static Upper masked_form(const Matrix& gram, const Vector& roots, const Vector& costs,
+                                         Index operations);
   [[nodiscard]] Upper correlated_noise(const CarriedNorm& norm) const;
 
   const DenseLayer& next_;
@@ -42,6 +48,7 @@ class PieceError {
   double size_;                     ///< no less than the norm of the mean activations
   PushRounding pushed_;
   Vector noise_;        ///< bound of E (sqrt S_l - sqrt E S_l)^2
+  Vector replaced_;     ///< per output, see replaced_weights; empty where all weights are Gaussian
   Vector noise_slack_;  ///< bound of |sqrt E S_l - sqrt of the variance used|
 };
 

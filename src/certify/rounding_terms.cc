@@ -9,6 +9,8 @@
 #include <limits>
 #include <variant>
 
+#include "certify/replaced_weights.h"
+
 namespace mixcert {
 namespace {
 
@@ -106,32 +108,46 @@ Index covariance_operations(const DenseLayer& layer) {
   return 4 * layer.inputs() + 2 * layer.outputs() + 2 * low_rank_columns(layer) + 32;
 }
 
-double input_rounding(const Network& network, const Sensitivity& sensitivity, const MetricChain& chain,
-                      double input_norm, Index input_count) {
+namespace {
+
+/// Squared norms of the rows of W, expected.
+Vector row_second_moments(const DenseLayer& layer) {
+  return layer.row_norms().cwiseAbs2() + layer.row_variances();
+}
+
+}  // namespace
+
+Upper first_layer_error(const Network& network, const Sensitivity& sensitivity, const MetricChain& chain,
+                        const FirstLayerTrace& first, Index input_count) {
   const DenseLayer& layer = network.layer(0);
   Vector metric = Vector::Ones(layer.outputs());
   if (network.hidden_count() > 0) {
     const double l = sensitivity.lipschitz[0].upper;
     metric = l * l * chain.inflation[0] * chain.activation_weights[0];
   }
-  // An activation in front of the first layer is evaluated once per input: its rounding counts too.
-  const double error = network.activation(0).value_error(input_norm) *
-                       std::sqrt(static_cast<double>(network.inputs() * input_count));
-  const double pushed = PushRounding(layer, input_norm + error, input_count).in(metric);
-  const double shifted = error * std::sqrt(metric.dot(layer.row_norms().cwiseAbs2() + layer.row_variances()));
-  return (pushed + shifted) * kSafety;
+  // Features and an activation in front of the first layer are evaluated once per input: their rounding
+  // counts too.
+  const ActivationMap& activation = network.activation(0);
+  const double error = activation.lipschitz().upper * first.error +
+                       activation.value_error(first.norm + first.error) *
+                           std::sqrt(static_cast<double>(network.feature_count() * input_count));
+  const double pushed = PushRounding(layer, first.norm + error, input_count).in(metric);
+  const double shifted = error * std::sqrt(metric.dot(row_second_moments(layer)));
+  const double raised = first.raise.size() > 0 ? std::sqrt(metric.dot(first.raise)) : 0.0;
+  Upper replaced;
+  if (has_replaced_weights(layer)) {
+    const Vector errors = replaced_weight_errors(layer, first.squares, input_count);
+    replaced = sqrt(Upper::of_sum(metric.dot(errors), 2 * metric.size() + 8));
+  }
+  return replaced + Upper{0.0, (pushed + shifted + raised) * kSafety};
 }
 
-double first_push_rounding(const Network& network, const Sensitivity& sensitivity, ConstVectorRef raise,
-                           double input_norm, Index input_count) {
-  double least = std::numeric_limits<double>::infinity();
+Upper first_layer_error(const Network& network, const Sensitivity& sensitivity, const FirstLayerTrace& first,
+                        Index input_count) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  Upper least{infinity, infinity};
   for (const MetricChain& chain : sensitivity.metrics) {
-    double rounding = input_rounding(network, sensitivity, chain, input_norm, input_count);
-    if (raise.size() > 0) {
-      const double l = sensitivity.lipschitz[0].upper;
-      rounding += l * std::sqrt(chain.inflation[0] * chain.activation_weights[0].dot(raise)) * kSafety;
-    }
-    least = std::min(least, rounding * kSafety);
+    least = min(least, first_layer_error(network, sensitivity, chain, first, input_count));
   }
   return least;
 }

@@ -37,12 +37,13 @@ class PushRounding {
 /// Roundings in an entry of a covariance that a surrogate is pushed to, whatever the family.
 Index covariance_operations(const DenseLayer& layer);
 
-/// Rounding of the first layer's push, carried to the output by `chain`; inputs of norm at most `input_norm`.
-double input_rounding(const Network& network, const Sensitivity& sensitivity, const MetricChain& chain,
-                      double input_norm, Index input_count);
+/// What the first layer adds at the output, carried there by `chain`: weights that are not Gaussian (W.1),
+/// and, beyond the nominal value, rounding of the features and of the push, and what was added to variances.
+Upper first_layer_error(const Network& network, const Sensitivity& sensitivity, const MetricChain& chain,
+                        const FirstLayerTrace& first, Index input_count);
 
-/// The same by the best chain, and what was added to the variances of q_1, `raise` (J.6).
-double first_push_rounding(const Network& network, const Sensitivity& sensitivity, ConstVectorRef raise,
-                           double input_norm, Index input_count);
+/// The same by the best chain.
+Upper first_layer_error(const Network& network, const Sensitivity& sensitivity, const FirstLayerTrace& first,
+                        Index input_count);
 
 }  // namespace mixcert

@@ -39,12 +39,14 @@ class ChainBuilder {
 
   [[nodiscard]] MetricChain build(const MetricForm& form) const {
     const auto hidden = static_cast<std::size_t>(network_.hidden_count());
-    MetricChain chain{form.name, std::vector<Vector>(hidden), std::vector<double>(hidden, 1.0)};
+    MetricChain chain{form.name, std::vector<Vector>(hidden), std::vector<double>(hidden, 1.0),
+                      std::vector<Vector>(hidden)};
     Vector metric = Vector::Ones(network_.outputs());
     double inflation = 1.0;
     for (std::size_t k = hidden; k-- > 0;) {
       const DenseLayer& layer = network_.layer(static_cast<Index>(k) + 1);
       Matrix a = layer.second_moment_gram(metric);
+      chain.mask_weights[k] = (1.0 + rounding_gamma(operations_per_entry(layer))) * a.diagonal();
       a.diagonal() *= mean_square_factor(network_.mask(static_cast<Index>(k) + 1)).upper;
       const Vector g = form.form(a, a.diagonal()).array() + kUnderflowFloor;
       inflation = next_up(inflation * feasibility_factor(g, a, operations_per_entry(layer)));
@@ -67,7 +69,8 @@ class ChainBuilder {
 /// (M.6): (|M| + sqrt(E|W - M|_F^2))^2 times the later layers' constants.
 MetricChain paper_chain(const Network& network, const std::vector<Upper>& lipschitz) {
   const auto hidden = static_cast<std::size_t>(network.hidden_count());
-  MetricChain chain{"paper", std::vector<Vector>(hidden), std::vector<double>(hidden, 1.0)};
+  MetricChain chain{"paper", std::vector<Vector>(hidden), std::vector<double>(hidden, 1.0),
+                    std::vector<Vector>(hidden)};
   Upper product = Upper::exact(1.0);
   for (std::size_t k = hidden; k-- > 0;) {
     const DenseLayer& layer = network.layer(static_cast<Index>(k) + 1);
@@ -78,9 +81,9 @@ MetricChain paper_chain(const Network& network, const std::vector<Upper>& lipsch
         feasibility_factor(Vector::Constant(gram.rows(), std::max(top, 1e-300)), gram, mean.rows());
     const Upper norm = sqrt(Upper{top, next_up(std::max(top, 1e-300) * factor)});
     const Upper noise = sqrt(Upper::of_sum(layer.total_weight_variance(), 8 * mean.size() + 64));
-    product = product * (norm + noise) * (norm + noise) *
-                  mean_square_factor(network.mask(static_cast<Index>(k) + 1)) +
-              Upper::exact(kUnderflowFloor);
+    product = product * (norm + noise) * (norm + noise) + Upper::exact(kUnderflowFloor);
+    chain.mask_weights[k] = Vector::Constant(layer.inputs(), product.nominal);
+    product = product * mean_square_factor(network.mask(static_cast<Index>(k) + 1));
     chain.activation_weights[k] = Vector::Constant(layer.inputs(), product.nominal);
     chain.inflation[k] = product.nominal > 0.0 ? next_up(next_up(product.upper / product.nominal)) : 1.0;
     product = product * lipschitz[k] * lipschitz[k];

@@ -3,6 +3,7 @@
 // Moments of masks, docs/theory/dropout.md (D.1), (D.2).
 #include "mixcert/network/mask.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -11,6 +12,18 @@
 #include "mixcert/core/option_table.h"
 
 namespace mixcert {
+namespace {
+
+/// No more than phi(Phi^{-1}(p)), 0 < p <= 1/2. The quantile is only computed, so its residual is charged:
+/// the derivative of phi(Phi^{-1}(.)) is -Phi^{-1}.
+double density_at_quantile(double p) {
+  const double q = normal_quantile(p);
+  const double residual = std::abs(normal_cdf(q) - p) + 64 * kElementaryFunctionError * p;
+  const double density = normal_density(q) * (1.0 - (q * q + 8.0) * kElementaryFunctionError);
+  return std::max(0.0, density - (std::abs(q) + 1e-6) * residual * (1.0 + 1e-9));
+}
+
+}  // namespace
 
 Mask::Mask(Kind kind, double rate) : kind_(rate > 0.0 ? kind : Kind::None), rate_(rate) {
   require(rate >= 0.0 && rate < 1.0,
@@ -30,11 +43,12 @@ Upper Mask::fourth_moment() const {
 }
 
 double Mask::normal_coupling() const {
-  // Lowered for the rounding of quantile and density; a smaller value only raises a bound.
-  constexpr double kInward = 1.0 - 1e-12;
+  // A smaller value only raises a bound.
+  constexpr double kInward = 1.0 - 16 * kUnitRoundoff;
   if (kind_ == Kind::None) return 0.0;
   if (kind_ == Kind::Gaussian) return kInward * std::sqrt(rate_ / keep());
-  return kInward * normal_density(normal_quantile(keep())) / keep();
+  // phi(Phi^{-1}(.)) is symmetric about 1/2; the smaller of the two probabilities is exact.
+  return kInward * density_at_quantile(std::min(rate_, keep())) / keep();
 }
 
 }  // namespace mixcert

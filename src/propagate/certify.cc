@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "certify/replaced_weights.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
 #include "mixcert/propagate/moment_propagate.h"
@@ -43,7 +44,8 @@ Result certify_best(const Prepared& prepared, ConstMatrixRef inputs, MomentTrace
 }
 
 bool has_simulated_coupling(const Prepared& prepared, ConstMatrixRef inputs, const Result& result) {
-  return result.method == Method::Moment && !is_joint(prepared, inputs) && prepared.correlated.empty();
+  return result.method == Method::Moment && !is_joint(prepared, inputs) && prepared.correlated.empty() &&
+         !prepared.replaced;
 }
 
 Result certify_one(const Prepared& prepared, ConstMatrixRef inputs, Index index) {
@@ -53,6 +55,21 @@ Result certify_one(const Prepared& prepared, ConstMatrixRef inputs, Index index)
       prepared.network, inputs, index, certified.has_coupling ? &certified.trace : nullptr,
       certified.result.mixture, prepared.options);
   return std::move(certified.result);
+}
+
+bool has_replaced_weights(const Network& network) {
+  for (Index k = 0; k < network.layer_count(); ++k) {
+    if (has_replaced_weights(network.layer(k))) return true;
+  }
+  return false;
+}
+
+/// Why the moment method does not cover several inputs jointly, in a sentence; empty when it does.
+std::string joint_gap(const Prepared& prepared) {
+  if (!prepared.correlated.empty()) return prepared.correlated;
+  if (prepared.network.has_masks()) return "the network has dropout";
+  if (prepared.replaced) return "the network has weights that are not Gaussian";
+  return "";
 }
 
 }  // namespace
@@ -72,12 +89,15 @@ void check_inputs(const Network& network, ConstMatrixRef inputs) {
 }
 
 Prepared prepare_network(const Network& network, const Options& options, const Services& services) {
-  Prepared prepared{network, options, services, analyse_sensitivity(network), {}, {}, false, false};
+  Prepared prepared{network, options, services, analyse_sensitivity(network), {}, {}, false, false, false};
   prepared.correlated = correlated_layer(network);
-  const std::string gap = options.joint ? prepared.correlated : "";
+  prepared.replaced = has_replaced_weights(network);
+  const std::string gap = options.joint ? joint_gap(prepared) : "";
   if (options.method == Method::Moment) {
     require(gap.empty(),
-            "option --joint: method moment needs independent weights after the first layer; " + gap);
+            "option --joint: method moment needs independent Gaussian weights after the first layer and no "
+            "dropout; " +
+                gap);
   }
   // The paper's and the scalar constants are the signature method's.
   const bool metric =

@@ -44,9 +44,12 @@ CertificateMode mode_used(CertificateMode asked, const Certificate& certificate)
 
 Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs) {
   const auto start = std::chrono::steady_clock::now();
-  const auto& [network, options, services, sensitivity, carriers, correlated, moment, signature] = prepared;
+  const Network& network = prepared.network;
+  const Options& options = prepared.options;
+  const Services& services = prepared.services;
+  const Sensitivity& sensitivity = prepared.sensitivity;
   EpsilonPlanner epsilon(network, sensitivity, options, services, inputs.cols());
-  const SizePlanner planner = [&, &options = options](Index layer, const GaussianMixture& mixture) {
+  const SizePlanner planner = [&](Index layer, const GaussianMixture& mixture) {
     if (options.epsilon) return epsilon.plan(layer, mixture);
     return LayerSizes{options.components, options.signature_size};
   };

@@ -40,14 +40,14 @@ Vector first_majorant(const DenseLayer& layer, const Vector& point, const Vector
 /// Raises the diagonal of q_1's covariance so that the stored matrix is positive semidefinite (J.6).
 Covariance raised(const Covariance& covariance, const Vector& majorant, const DenseLayer& layer,
                   Index input_count, Vector& raise) {
-  const bool blocks = covariance.block_size() == input_count && covariance.rank() == 0;
+  const bool blocks = covariance.rank() == 0;
   Matrix matrix = blocks ? covariance.stacked_blocks() : covariance.to_dense();
   const double gamma = 2.0 * static_cast<double>(matrix.cols()) *
                        rounding_gamma(4 * layer.inputs() + 2 * layer.outputs() + covariance.rank() + 64);
   raise = Vector::Zero(layer.outputs());
   for (Index i = 0; i < matrix.rows(); ++i) {
     const double added = gamma * majorant(i);
-    matrix(i, blocks ? i % input_count : i) += added;
+    matrix(i, i % matrix.cols()) += added;
     raise(i / input_count) += added * (1.0 + 1e-9);
   }
   return blocks ? Covariance::block_diagonal(std::move(matrix)) : Covariance::dense(std::move(matrix));
@@ -55,22 +55,28 @@ Covariance raised(const Covariance& covariance, const Vector& majorant, const De
 
 }  // namespace
 
+FirstPoint first_point(const Network& network, ConstMatrixRef inputs) {
+  const Network::Features features = network.features(inputs);
+  const Vector stacked = stack_inputs(features.values);
+  FirstPoint first{network.activation(0).apply(stacked, inputs.cols()), {}};
+  first.trace.norm = std::max(stacked.norm(), first.point.norm());
+  first.trace.error = features.errors.norm() * (1.0 + 1e-9);
+  first.trace.squares = first.point.cwiseAbs2();
+  return first;
+}
+
 FirstPush push_first(const Network& network, ConstMatrixRef inputs) {
   const DenseLayer& layer = network.layer(0);
   const Index input_count = inputs.cols();
-  const Vector stacked = stack_inputs(inputs);
-  const Vector point = network.activation(0).apply(stacked, input_count);
-  DenseLayer::Pushed pushed = layer.push(point, input_count);
-  FirstPush first;
-  first.input_norm = std::max(stacked.norm(), point.norm());
+  FirstPoint first = first_point(network, inputs);
+  DenseLayer::Pushed pushed = layer.push(first.point, input_count);
   Covariance covariance = std::move(pushed.covariances.front());
   // A diagonal, with or without a factor, is positive semidefinite as it stands.
   if (network.hidden_count() > 0 && covariance.block_size() > 1) {
-    const Vector majorant = first_majorant(layer, point, covariance.variances(), input_count);
-    covariance = raised(covariance, majorant, layer, input_count, first.raise);
+    const Vector majorant = first_majorant(layer, first.point, covariance.variances(), input_count);
+    covariance = raised(covariance, majorant, layer, input_count, first.trace.raise);
   }
-  first.law = {pushed.means.col(0), std::move(covariance)};
-  return first;
+  return {{pushed.means.col(0), std::move(covariance)}, std::move(first.trace)};
 }
 
 }  // namespace mixcert

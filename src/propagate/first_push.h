@@ -4,17 +4,23 @@
 // rounding (J.6).
 #pragma once
 
+#include "mixcert/certify/trace.h"
 #include "mixcert/mixture/gaussian_mixture.h"
 #include "mixcert/network/network.h"
 
 namespace mixcert {
 
-struct FirstPush {
-  Gaussian law;             ///< neuron-major over inputs
-  double input_norm = 0.0;  ///< no less than |x| and |s_0(x)|, all inputs together
-  Vector raise;  ///< added to the variances of each neuron, summed over inputs; empty when nothing was
+/// What the first layer sees of inputs (columns).
+struct FirstPoint {
+  Vector point;  ///< s_0(features), neuron-major over inputs
+  FirstLayerTrace trace;
 };
+FirstPoint first_point(const Network& network, ConstMatrixRef inputs);
 
+struct FirstPush {
+  Gaussian law;  ///< neuron-major over inputs; its covariance is positive semidefinite as stored
+  FirstLayerTrace trace;
+};
 FirstPush push_first(const Network& network, ConstMatrixRef inputs);
 
 }  // namespace mixcert

@@ -21,8 +21,7 @@ JointTrace propagate_jointly(const Network& network, ConstMatrixRef inputs, cons
   const MemoryGuard guard(options.max_memory_in_gib);
   guard.check_push(network.layer(0), 1, trace.input_count);
   FirstPush first = push_first(network, inputs);
-  trace.input_norm = first.input_norm;
-  trace.first_raise = std::move(first.raise);
+  trace.first = std::move(first.trace);
   Gaussian law = std::move(first.law);
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     if (services.cancel != nullptr && services.cancel->load()) throw Interrupted("interrupted");

@@ -21,6 +21,7 @@ struct Prepared {
   Sensitivity sensitivity;
   Carriers carriers;       ///< of the moment method; empty where it does not apply
   std::string correlated;  ///< which layer after the first has correlated outputs, or empty
+  bool replaced = false;   ///< are there weights that are not Gaussian?
   bool moment = false;     ///< may the moment method be used?
   bool signature = false;  ///< may a signature method be used?
 };

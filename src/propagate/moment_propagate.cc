@@ -5,8 +5,8 @@
 
 #include <utility>
 
+#include "certify/masked_law.h"
 #include "certify/moment_error.h"
-#include "certify/surrogate_law.h"
 #include "mixcert/core/error.h"
 #include "propagate/first_push.h"
 #include "propagate/surrogate_push.h"
@@ -14,15 +14,17 @@
 namespace mixcert {
 namespace {
 
-/// Surrogates of all pieces, recorded in the layer, and the mixture they push.
-GaussianMixture push_pieces(const DenseLayer& next, const ActivationMap& activation, MomentLayerTrace& layer) {
+/// Surrogates of all pieces and mask patterns, recorded in the layer, and the mixture they push.
+GaussianMixture push_pieces(const Network& network, Index k, MomentLayerTrace& layer) {
+  add_surrogates(network.activation(k), network.mask(k), layer);
+  const Index patterns = layer.pattern_count();
   std::vector<Gaussian> pushed;
-  pushed.reserve(static_cast<std::size_t>(layer.pieces.size()));
-  for (const Gaussian& piece : layer.pieces.components()) {
-    layer.surrogates.push_back(surrogate_law(activation, piece));
-    pushed.push_back(push_surrogate(next, piece, layer.surrogates.back()));
+  pushed.reserve(layer.surrogates.size());
+  for (const SurrogateLaw& law : layer.surrogates) {
+    const Gaussian& piece = layer.pieces.component(static_cast<Index>(pushed.size()) / patterns);
+    pushed.push_back(push_surrogate(network.layer(k), piece, law));
   }
-  return {layer.pieces.weights(), std::move(pushed)};
+  return {pushed_weights(layer, network.mask(k)), std::move(pushed)};
 }
 
 }  // namespace
@@ -43,14 +45,13 @@ MomentTrace propagate_moments(const Network& network, ConstVectorRef input, cons
   MomentTrace trace;
   // The first affine layer at the input; a Gaussian.
   FirstPush first = push_first(network, input);
-  trace.input_norm = first.input_norm;
-  trace.first_raise = std::move(first.raise);
+  trace.first = std::move(first.trace);
   GaussianMixture mixture(std::move(first.law));
 
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     if (services.cancel != nullptr && services.cancel->load()) throw Interrupted("interrupted");
     MomentLayerTrace layer = planner(k, std::move(mixture));
-    mixture = push_pieces(network.layer(k), network.activation(k), layer);
+    mixture = push_pieces(network, k, layer);
     trace.layers.push_back(std::move(layer));
   }
   trace.output = std::move(mixture);

@@ -9,18 +9,15 @@
 #include <utility>
 
 #include "mixcert/core/error.h"
+#include "mixcert/core/rounding.h"
 #include "mixcert/quantize/signature.h"
 #include "propagate/approximate_layer.h"
+#include "propagate/first_push.h"
+#include "propagate/mask_points.h"
 #include "propagate/memory_guard.h"
 
 namespace mixcert {
 namespace {
-
-/// Inputs (columns) as one point: neuron-major over inputs.
-Vector stack_inputs(ConstMatrixRef inputs) {
-  const Matrix by_neuron = inputs.transpose();
-  return Eigen::Map<const Vector>(by_neuron.data(), by_neuron.size());
-}
 
 /// The mixture of the layer's outputs when its activations follow a discrete law.
 GaussianMixture push_law(const DenseLayer& layer, const DiscreteLaw& law, Index input_count) {
@@ -55,6 +52,19 @@ DiscreteLaw collect_points(const LayerTrace& layer, const Options& options, Inde
   return all;
 }
 
+/// Dropout on the activations, within the number of points that signatures may have.
+void apply_mask(const Network& network, Index k, const Placement& placement, const Options& options,
+                Index components, DiscreteLaw& law, LayerTrace& layer) {
+  const Mask& mask = network.mask(k);
+  if (mask.is_none()) return;
+  const Index most = options.signature_size * (options.components > 0 ? options.components : components);
+  layer.unperturbed = options.certificate == CertificateMode::Paper && mask.kind() == Mask::Kind::Bernoulli;
+  MaskedPoints masked = layer.unperturbed ? mask_like_paper(law, mask, most)
+                                          : mask_coordinates(law, mask, placement.metrics.front(), most);
+  law = merge_equal_points(masked.law);
+  layer.mask_errors = std::move(masked.errors);
+}
+
 }  // namespace
 
 Trace propagate(const Network& network, ConstMatrixRef inputs, const Sensitivity& sensitivity,
@@ -66,9 +76,9 @@ Trace propagate(const Network& network, ConstMatrixRef inputs, const Sensitivity
   const MemoryGuard guard(options.max_memory_in_gib);
 
   // Line 1: the first affine layer at the inputs; a Gaussian.
-  const Vector stacked = stack_inputs(inputs);
-  DiscreteLaw law{network.activation(0).apply(stacked, trace.input_count), Vector::Ones(1)};
-  trace.input_norm = std::max(stacked.norm(), law.points.norm());
+  FirstPoint first = first_point(network, inputs);
+  trace.first = std::move(first.trace);
+  DiscreteLaw law{std::move(first.point), Vector::Ones(1)};
   guard.check_push(network.layer(0), 1, trace.input_count);
   GaussianMixture mixture = push_law(network.layer(0), law, trace.input_count);
 
@@ -82,7 +92,9 @@ Trace propagate(const Network& network, ConstMatrixRef inputs, const Sensitivity
     law = collect_points(layer, options, sizes.points);
     // Line 5: activation and affine layer; points that the activation makes equal are one.
     law = merge_equal_points({network.activation(k).apply(law.points, trace.input_count), law.weights});
+    apply_mask(network, k, placement, options, mixture.size(), law, layer);
     layer.points = law.weights.size();
+    layer.second_moments = (1.0 + rounding_gamma(layer.points + 8)) * (law.points.cwiseAbs2() * law.weights);
     guard.check_push(network.layer(k), layer.points, trace.input_count);
     mixture = push_law(network.layer(k), law, trace.input_count);
     trace.layers.push_back(std::move(layer));

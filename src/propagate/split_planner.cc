@@ -7,10 +7,11 @@
 #include <limits>
 #include <utility>
 
-#include "certify/surrogate_law.h"
+#include "certify/masked_law.h"
 #include "mixcert/certify/moment_certificate.h"
 #include "mixcert/propagate/compression.h"
 #include "propagate/component_split.h"
+#include "propagate/mask_planner.h"
 
 namespace mixcert {
 
@@ -21,25 +22,46 @@ MomentLayerTrace SplitPlanner::plan(Index layer, GaussianMixture mixture) const 
     whole.after = std::move(mixture);
     return whole;
   }
-  MomentLayerTrace best = reduce_and_split(layer, mixture, std::min(mixture.size(), budget_));
-  const Index components = prepared_.options.components;
-  if (components == 0 || components >= mixture.size()) return best;
-  // Merging costs a term of its own but leaves budget for splits where they are needed.
-  const auto cost = [&](MomentLayerTrace& candidate) {
-    for (const Gaussian& piece : candidate.pieces.components()) {
-      candidate.surrogates.push_back(surrogate_law(prepared_.network.activation(layer), piece));
-    }
+  std::vector<MomentLayerTrace> candidates;
+  std::vector<Index> counts{std::min(mixture.size(), budget_)};
+  // Merging costs a term of its own but leaves budget for splits and masks where they are needed.
+  const Index merged = prepared_.options.components;
+  if (merged > 0 && merged < mixture.size()) counts.push_back(merged);
+  for (const Index components : counts) {
+    const Index masks = enumerable_masks(layer, components);
+    candidates.push_back(reduce_and_split(layer, mixture, components, 0));
+    if (masks > 0) candidates.push_back(reduce_and_split(layer, mixture, components, masks));
+    if (masks > 2) candidates.push_back(reduce_and_split(layer, mixture, components, masks / 2));
+  }
+  return std::move(candidates[cheapest(layer, candidates)]);
+}
+
+Index SplitPlanner::enumerable_masks(Index layer, Index components) const {
+  if (prepared_.network.mask(layer).kind() != Mask::Kind::Bernoulli) return 0;
+  Index masks = 0;
+  while ((components << (masks + 1)) <= budget_) ++masks;
+  return std::min(masks, prepared_.network.layer(layer).inputs());
+}
+
+std::size_t SplitPlanner::cheapest(Index layer, std::vector<MomentLayerTrace>& candidates) const {
+  std::size_t best = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t c = 0; c < candidates.size() && candidates.size() > 1; ++c) {
+    MomentLayerTrace& candidate = candidates[c];
+    add_surrogates(prepared_.network.activation(layer), prepared_.network.mask(layer), candidate);
     const LayerTerms terms =
         evaluate_moment_layer(prepared_.network, prepared_.sensitivity, prepared_.carriers, candidate, layer);
     candidate.surrogates.clear();
-    return terms.compression.upper + terms.local.upper;
-  };
-  MomentLayerTrace merged = reduce_and_split(layer, mixture, components);
-  return cost(merged) < cost(best) ? merged : best;
+    const double cost = terms.compression.upper + terms.local.upper;
+    if (!(cost < least)) continue;
+    least = cost;
+    best = c;
+  }
+  return best;
 }
 
-MomentLayerTrace SplitPlanner::reduce_and_split(Index layer, const GaussianMixture& mixture,
-                                                Index components) const {
+MomentLayerTrace SplitPlanner::reduce_and_split(Index layer, const GaussianMixture& mixture, Index components,
+                                                Index masks) const {
   MomentLayerTrace trace;
   const MetricChain& chain = prepared_.sensitivity.reference_chain(layer);
   const Vector& metric = chain.activation_weights[static_cast<std::size_t>(layer - 1)];
@@ -51,7 +73,8 @@ MomentLayerTrace SplitPlanner::reduce_and_split(Index layer, const GaussianMixtu
   } else {
     trace.after = mixture;
   }
-  const Index share = budget_ / trace.after.size();
+  trace.enumerated = influential_masks(prepared_, layer, trace.after, masks);
+  const Index share = budget_ / (trace.after.size() * trace.pattern_count());
   if (share < 2) {
     trace.pieces = trace.after;
     return trace;

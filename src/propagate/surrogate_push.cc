@@ -25,6 +25,12 @@ Vector gain_per_unit(const Gaussian& piece, const SurrogateLaw& law) {
 
 namespace {
 
+/// Deviations of the surrogate's coordinates, what masks add included (D.3).
+Vector surrogate_deviations(const SurrogateLaw& law) {
+  if (!law.is_masked()) return law.gain.cwiseAbs();
+  return (law.gain.array().square() + law.mask_gain.array().square()).sqrt();
+}
+
 /// signal + diag(noise), its diagonal raised so that the stored matrix is positive semidefinite in spite of
 /// rounding: entries are off by at most gamma P_i P_j, P_i^2 = majorant_i (H.5).
 Covariance dense_sum(Matrix signal, const Vector& noise, const Vector& majorant, Index terms) {
@@ -37,14 +43,18 @@ Covariance dense_sum(Matrix signal, const Vector& noise, const Vector& majorant,
 Matrix signal_covariance(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law) {
   const Matrix image = layer.weight_mean() * gain_per_unit(piece, law).asDiagonal();
   const Matrix right = piece.covariance.times(image.transpose());
-  const Matrix signal = image * right;
+  Matrix signal = image * right;
+  if (law.is_masked()) {
+    const Matrix masked = layer.weight_mean() * law.mask_gain.asDiagonal();
+    signal.noalias() += masked * masked.transpose();
+  }
   return 0.5 * (signal + signal.transpose());
 }
 
 /// Outputs that are correlated given their input: the noise is that of the mean activations (H.7).
 Covariance correlated_covariance(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law) {
   const Matrix noise = layer.push(law.mean, 1).covariances.front().to_dense();
-  const Vector majorant = (layer.weight_mean().cwiseAbs() * law.gain.cwiseAbs()).cwiseAbs2() +
+  const Vector majorant = (layer.weight_mean().cwiseAbs() * surrogate_deviations(law)).cwiseAbs2() +
                           2.0 * (law.mean.squaredNorm() * layer.row_variances() + layer.bias_variances());
   return dense_sum(signal_covariance(layer, piece, law) + noise, Vector::Zero(layer.outputs()), majorant,
                    covariance_operations(layer));
@@ -56,7 +66,7 @@ Covariance pushed_covariance(const DenseLayer& layer, const Gaussian& piece, con
   const Matrix& m = layer.weight_mean();
   const Index n = layer.inputs();
   if (piece.covariance.is_diagonal()) {
-    const Matrix factor = m * law.gain.asDiagonal();
+    const Matrix factor = m * surrogate_deviations(law).asDiagonal();
     if (n < layer.outputs()) return Covariance::diagonal(noise).plus_low_rank(factor);
     Matrix signal = Matrix::Zero(layer.outputs(), layer.outputs());
     signal.selfadjointView<Eigen::Lower>().rankUpdate(factor);
@@ -64,7 +74,7 @@ Covariance pushed_covariance(const DenseLayer& layer, const Gaussian& piece, con
     const Vector majorant = signal.diagonal();
     return dense_sum(std::move(signal), noise, majorant, n);
   }
-  const Vector majorant = (m.cwiseAbs() * law.gain.cwiseAbs()).cwiseAbs2();
+  const Vector majorant = (m.cwiseAbs() * surrogate_deviations(law)).cwiseAbs2();
   return dense_sum(signal_covariance(layer, piece, law), noise, majorant, 2 * n + piece.covariance.rank());
 }
 

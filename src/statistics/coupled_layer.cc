@@ -8,6 +8,7 @@
 #include <cmath>
 #include <variant>
 
+#include "mixcert/core/normal.h"
 #include "mixcert/simulate/normal_source.h"
 #include "propagate/surrogate_push.h"
 
@@ -31,9 +32,9 @@ Matrix noise_variances(const DenseLayer& layer, const Matrix& activations) {
 
 }  // namespace
 
-CoupledLayer::CoupledLayer(const ActivationMap& activation, const DenseLayer& next,
+CoupledLayer::CoupledLayer(const ActivationMap& activation, const Mask& mask, const DenseLayer& next,
                            const MomentLayerTrace& layer)
-    : activation_(activation), next_(next), layer_(layer) {
+    : activation_(activation), mask_(mask), next_(next), layer_(layer) {
   targets_.resize(static_cast<std::size_t>(layer.before.size()));
   for (const PlanEntry& entry : layer.plan) {
     if (!(entry.mass > 0.0)) continue;
@@ -46,11 +47,12 @@ CoupledLayer::CoupledLayer(const ActivationMap& activation, const DenseLayer& ne
     first_piece_.push_back(j == 0 ? 0 : first_piece_.back() + splits_.back().piece_count());
     splits_.emplace_back(layer.after.component(static_cast<Index>(j)), layer.splits[j]);
   }
-  slopes_.resize(next.inputs(), layer.pieces.size());
-  noise_roots_.resize(next.outputs(), layer.pieces.size());
-  for (Index i = 0; i < layer.pieces.size(); ++i) {
+  const auto count = static_cast<Index>(layer.surrogates.size());
+  slopes_.resize(next.inputs(), count);
+  noise_roots_.resize(next.outputs(), count);
+  for (Index i = 0; i < count; ++i) {
     const SurrogateLaw& law = layer.surrogates[static_cast<std::size_t>(i)];
-    slopes_.col(i) = gain_per_unit(layer.pieces.component(i), law);
+    slopes_.col(i) = gain_per_unit(layer.pieces.component(i / layer.pattern_count()), law);
     noise_roots_.col(i) = mean_noise(next, law).cwiseSqrt();
   }
 }
@@ -94,22 +96,60 @@ void CoupledLayer::split(CoupledState& state, Generator& generator) const {
   }
 }
 
-/// b_j = mean_j + gain_j (z_j - m_j) / s_j of each sample's piece (H.1).
+/// Factors m_j and the normals eta_j that they are coupled to (D.2): m_j is nondecreasing in sign(a_j) eta_j,
+/// and eta_j is standard normal whatever the activations are.
+CoupledLayer::MaskDraws CoupledLayer::draw_masks(const Matrix& activations, Generator& generator) const {
+  MaskDraws draws{Matrix(activations.rows(), activations.cols()),
+                  Matrix(activations.rows(), activations.cols())};
+  fill_normal(generator, draws.normals);
+  const Matrix aligned = (activations.array() < 0.0).select(-draws.normals, draws.normals);
+  if (mask_.kind() == Mask::Kind::Gaussian) {
+    draws.factors = (1.0 + std::sqrt(mask_.variance().nominal) * aligned.array()).matrix();
+  } else {
+    const double threshold = normal_quantile(mask_.rate());
+    const double kept = 1.0 / mask_.keep();
+    draws.factors = aligned.unaryExpr([=](double x) { return x > threshold ? kept : 0.0; });
+  }
+  return draws;
+}
+
+/// From pieces to pieces and patterns of enumerated masks (D.4).
+void CoupledLayer::add_patterns(const Matrix& factors, std::vector<Index>& labels) const {
+  for (std::size_t s = 0; s < labels.size(); ++s) {
+    Index pattern = 0;
+    for (std::size_t e = 0; e < layer_.enumerated.size(); ++e) {
+      if (factors(layer_.enumerated[e], static_cast<Index>(s)) > 0.0) pattern |= Index{1} << e;
+    }
+    labels[s] = labels[s] * layer_.pattern_count() + pattern;
+  }
+}
+
+/// b_j = mean_j + gain_j (z_j - m_j) / s_j of each sample's piece and pattern (H.1).
 Matrix CoupledLayer::surrogate_activations(const CoupledState& state) const {
   Matrix activations(state.surrogate.rows(), state.surrogate.cols());
   for (Index s = 0; s < activations.cols(); ++s) {
     const Index piece = state.labels[static_cast<std::size_t>(s)];
     const Vector& mean = layer_.surrogates[static_cast<std::size_t>(piece)].mean;
-    activations.col(s) =
-        mean + slopes_.col(piece).cwiseProduct(state.surrogate.col(s) - layer_.pieces.component(piece).mean);
+    const Vector& center = layer_.pieces.component(piece / layer_.pattern_count()).mean;
+    activations.col(s) = mean + slopes_.col(piece).cwiseProduct(state.surrogate.col(s) - center);
   }
   return activations;
 }
 
 /// The same normals on both sides, as in the proof of (H.3).
 void CoupledLayer::push(CoupledState& state, Generator& generator) const {
-  const Matrix activations = activation_.apply(state.network);
-  const Matrix surrogate = surrogate_activations(state);
+  Matrix activations = activation_.apply(state.network);
+  MaskDraws masks;
+  if (!mask_.is_none()) {
+    masks = draw_masks(activations, generator);
+    add_patterns(masks.factors, state.labels);
+    activations.array() *= masks.factors.array();
+  }
+  Matrix surrogate = surrogate_activations(state);
+  for (Index s = 0; s < masks.normals.cols(); ++s) {
+    const auto component = static_cast<std::size_t>(state.labels[static_cast<std::size_t>(s)]);
+    surrogate.col(s) += layer_.surrogates[component].mask_gain.cwiseProduct(masks.normals.col(s));
+  }
   Matrix normals(next_.outputs(), activations.cols());
   fill_normal(generator, normals);
   state.network = next_.weight_mean() * activations +

@@ -24,7 +24,8 @@ struct CoupledState {
 class CoupledLayer {
  public:
   /// `next` must have independent outputs. All arguments must outlive this.
-  CoupledLayer(const ActivationMap& activation, const DenseLayer& next, const MomentLayerTrace& layer);
+  CoupledLayer(const ActivationMap& activation, const Mask& mask, const DenseLayer& next,
+               const MomentLayerTrace& layer);
 
   /// From z_k to z_{k+1}. Safe to call from several threads at once.
   void advance(CoupledState& state, Generator& generator) const;
@@ -32,10 +33,17 @@ class CoupledLayer {
  private:
   void compress(CoupledState& state, Generator& generator) const;
   void split(CoupledState& state, Generator& generator) const;
+  struct MaskDraws {
+    Matrix factors;
+    Matrix normals;
+  };
+  [[nodiscard]] MaskDraws draw_masks(const Matrix& activations, Generator& generator) const;
+  void add_patterns(const Matrix& factors, std::vector<Index>& labels) const;
   [[nodiscard]] Matrix surrogate_activations(const CoupledState& state) const;
   void push(CoupledState& state, Generator& generator) const;
 
   const ActivationMap& activation_;
+  const Mask& mask_;
   const DenseLayer& next_;
   const MomentLayerTrace& layer_;
   /// Targets of each source component and where its plan's mass ends; empty when nothing is compressed.
@@ -43,8 +51,8 @@ class CoupledLayer {
   std::map<std::pair<Index, Index>, GaussianMap> maps_;
   std::vector<SplitMap> splits_;
   std::vector<Index> first_piece_;
-  Matrix slopes_;       ///< gain_j / s_j, one column per piece
-  Matrix noise_roots_;  ///< root of the surrogate's noise variances, one column per piece
+  Matrix slopes_;       ///< gain_j / s_j, one column per piece and pattern
+  Matrix noise_roots_;  ///< root of the surrogate's noise variances, one column per piece and pattern
 };
 
 }  // namespace mixcert

@@ -31,7 +31,7 @@ void check_arguments(const Network& network, ConstVectorRef input, const MomentT
   for (std::size_t k = 0; k < trace.layers.size(); ++k) {
     const MomentLayerTrace& layer = trace.layers[k];
     require(layer.pieces.dimension() == network.layer(static_cast<Index>(k)).outputs() &&
-                static_cast<Index>(layer.surrogates.size()) == layer.pieces.size(),
+                static_cast<Index>(layer.surrogates.size()) == layer.pieces.size() * layer.pattern_count(),
             "simulate_coupled: the trace of hidden layer " + std::to_string(k + 1) +
                 " does not belong to the network");
   }
@@ -39,7 +39,8 @@ void check_arguments(const Network& network, ConstVectorRef input, const MomentT
 
 /// The network's first affine layer at the input: one Gaussian, the same in both chains.
 Gaussian first_law(const Network& network, ConstVectorRef input) {
-  DenseLayer::Pushed pushed = network.layer(0).push(network.activation(0).apply(input), 1);
+  DenseLayer::Pushed pushed =
+      network.layer(0).push(network.activation(0).apply(network.features(input).values), 1);
   return {pushed.means.col(0), std::move(pushed.covariances.front())};
 }
 
@@ -51,7 +52,7 @@ CoupledSamples simulate_coupled(const Network& network, ConstVectorRef input, In
   const GaussianSampler first(first_law(network, input));
   std::vector<CoupledLayer> layers;
   for (Index k = 1; k <= network.hidden_count(); ++k) {
-    layers.emplace_back(network.activation(k), network.layer(k),
+    layers.emplace_back(network.activation(k), network.mask(k), network.layer(k),
                         trace.layers[static_cast<std::size_t>(k - 1)]);
   }
   CoupledSamples samples{Matrix(network.outputs(), options.samples),

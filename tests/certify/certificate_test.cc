@@ -48,7 +48,7 @@ TEST_P(CertificateFamilies, BoundIsTheSumOfItsTerms) {
     const Traced made = traced(GetParam(), 3, 1, 4);
     const Certificate certificate = evaluate_certificate(made.network, made.sensitivity, made.trace, form);
     double nominal = 0.0;
-    double upper = certificate.rounding.upper;
+    double upper = certificate.first.upper;
     for (const LayerTerms& layer : certificate.layers) {
       nominal += layer.compression.nominal + layer.local.nominal;
       upper += layer.compression.upper + layer.local.upper;

@@ -35,11 +35,11 @@ struct LayerTerms {
 struct Certificate {
   CertificateForm form = CertificateForm::Metric;
   std::vector<LayerTerms> layers;
-  Upper rounding;  ///< of the first layer's push; later pushes are in `layers`
+  Upper first;  ///< of the first layer: weights that are not Gaussian, and rounding
   Bound w2;
   Bound w1;
 
-  /// Sets both bounds to the sum of rounding and terms.
+  /// Sets both bounds to the sum of the first layer's term and all others.
   void add_up();
 };
 

@@ -26,8 +26,7 @@ struct JointLayerTrace {
 
 struct JointTrace {
   Index input_count = 1;
-  double input_norm = 0.0;  ///< no less than |x| and |s_0(x)|, all inputs together
-  Vector first_raise;       ///< added to the variances of q_1 against rounding, summed over inputs (J.6)
+  FirstLayerTrace first;
   std::vector<JointLayerTrace> layers;
   Gaussian output;
 };

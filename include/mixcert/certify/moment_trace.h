@@ -14,7 +14,8 @@ namespace mixcert {
 /// Activations a_j = f(z_j) of one piece, their surrogate, and what separates the two. With c_p the
 /// normalised Hermite coefficients of a_j (V.1):
 ///     a_j - b_j = linear_j x_j + quadratic_j H_2(x_j) + rest_j + (an error of at most `error_j` in L2),
-/// rest_j of Hermite rank three or more.
+/// rest_j of Hermite rank three or more. Behind a mask m the surrogate of m_j a_j is b_j + mask_gain_j eta_j,
+/// eta standard normals of their own, and fields of squares are those of m_j a_j (D.3).
 struct SurrogateLaw {
   Vector mean;                ///< of the surrogate
   Vector gain;                ///< of the surrogate; 0 where z_j is constant
@@ -27,6 +28,13 @@ struct SurrogateLaw {
   Vector square_slope;        ///< E[a_j^2 x_j], as computed
   Vector square_slope_error;  ///< what it may be off by
   Vector square_rest;         ///< no less than the L2 norm of a_j^2 - E a_j^2 - E[a_j^2 x_j] x_j
+  // Of masked activations; empty without a mask.
+  Vector mask_gain;      ///< of the surrogate; 0 where the mask is enumerated
+  Vector mask_cost;      ///< no less than E ((m_j - 1) a_j - mask_gain_j eta_j)^2
+  Vector mask_variance;  ///< no less than E ((m_j - 1) a_j)^2
+  Vector mask_square;    ///< no less than Var(m_j^2) E a_j^4
+
+  [[nodiscard]] bool is_masked() const { return mask_gain.size() > 0; }
 };
 
 /// A direction along which a component is split (P.1).
@@ -39,13 +47,17 @@ struct SplitDirection {
 struct MomentLayerTrace : CompressionTrace {
   /// One list per component of `after`; all lists empty when nothing is split.
   std::vector<std::vector<SplitDirection>> splits;
-  GaussianMixture pieces;                ///< after splitting; `after` itself when nothing is split
-  std::vector<SurrogateLaw> surrogates;  ///< one per piece
+  GaussianMixture pieces;  ///< after splitting; `after` itself when nothing is split
+  /// Neurons whose masks are enumerated: each of the 2^E patterns, bit e telling whether neuron e of the list
+  /// is kept, makes a component of its own (D.4). Empty without a Bernoulli mask.
+  std::vector<Index> enumerated;
+  std::vector<SurrogateLaw> surrogates;  ///< one per piece and pattern: piece * pattern_count() + pattern
+
+  [[nodiscard]] Index pattern_count() const { return Index{1} << enumerated.size(); }
 };
 
 struct MomentTrace {
-  double input_norm = 0.0;  ///< no less than |x| and |s_0(x)|
-  Vector first_raise;       ///< added to the variances of q_1 against rounding (J.6); empty when nothing was
+  FirstLayerTrace first;
   std::vector<MomentLayerTrace> layers;
   GaussianMixture output;
 };

@@ -20,6 +20,9 @@ struct MetricChain {
   std::vector<Vector> activation_weights;
   /// inflation[k-1] >= 1: inflation * g_k is proven feasible, with all rounding up to the output.
   std::vector<double> inflation;
+  /// mask_weights[k-1]: no less than the diagonal of A_k without its mask, up to the same inflation: what
+  /// independent errors of mean zero cost (D.5); for the paper's chain, what any errors cost (D.6).
+  std::vector<Vector> mask_weights;
 };
 
 /// Chains of a network, independent of inputs. All are feasible: Cholesky-verified (M.4).

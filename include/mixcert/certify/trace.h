@@ -23,12 +23,28 @@ struct CompressionTrace {
 /// Hidden layer k of the signature method.
 struct LayerTrace : CompressionTrace {
   std::vector<GridSignature> signatures;  ///< one per component of `after`
-  Index points = 0;                       ///< signature points left after merging
+  Index points = 0;                       ///< points pushed, after merging and masks
+  /// Per coordinate, E (m_j c_j - c'_j)^2 where the points c' stand for masked ones (D.5); empty without a
+  /// mask.
+  Vector mask_errors;
+  /// Are points whose masks are not enumerated left as if nothing had been dropped (D.6)? Otherwise masks
+  /// are replaced by their mean.
+  bool unperturbed = false;
+  Vector second_moments;  ///< E c'_j^2 of the points pushed
+};
+
+/// What is known of the features x and of the push through the first layer; norms are over all inputs
+/// together.
+struct FirstLayerTrace {
+  double norm = 0.0;   ///< no less than |x| and |s_0(x)|
+  double error = 0.0;  ///< no less than |x - exact features|
+  Vector squares;      ///< (s_0(x))^2, neuron * input_count + input
+  Vector raise;        ///< added to the variances of q_1 against rounding (J.6); empty when nothing was
 };
 
 struct Trace {
   Index input_count = 1;
-  double input_norm = 0.0;         ///< no less than |x| and |s_0(x)|, all inputs together
+  FirstLayerTrace first;
   std::vector<LayerTrace> layers;  ///< hidden layers 1..K
   GaussianMixture output;          ///< q_{K+1}, neuron-major
 };

@@ -1,0 +1,29 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Surrogates of masked activations, docs/theory/dropout.md (D.3), (D.4).
+#pragma once
+
+#include <vector>
+
+#include "mixcert/activation/activation_map.h"
+#include "mixcert/certify/moment_trace.h"
+#include "mixcert/network/mask.h"
+
+namespace mixcert {
+
+/// The law of the masked activations from that of the activations. Masks of `enumerated` neurons take the
+/// values of `pattern` (bit e: neuron enumerated[e] is kept); the others are random. Returns `law` itself
+/// where there is no mask.
+SurrogateLaw masked_law(SurrogateLaw law, const Mask& mask, const std::vector<Index>& enumerated,
+                        Index pattern);
+
+/// Probability of a pattern.
+double pattern_probability(const Mask& mask, std::size_t enumerated, Index pattern);
+
+/// Fills `surrogates` of a layer whose pieces and enumerated neurons are known.
+void add_surrogates(const ActivationMap& activation, const Mask& mask, MomentLayerTrace& layer);
+
+/// Weights of the components that a layer pushes: piece * pattern_count() + pattern.
+Vector pushed_weights(const MomentLayerTrace& layer, const Mask& mask);
+
+}  // namespace mixcert
