@@ -27,7 +27,7 @@ Network mean_field_network(const std::vector<Index>& widths, ActivationFunction 
     const Matrix variance = 0.01 / fan_in * spread.cwiseAbs2();
     layers.emplace_back(std::to_string(k), mean, Vector::Zero(out), MeanFieldWeights{variance},
                         IndependentBias{Vector::Constant(out, 1e-4)});
-    activations.emplace_back(k == 0 ? ActivationFunction::Identity : activation);
+    activations.emplace_back(Activation(k == 0 ? ActivationFunction::Identity : activation));
   }
   return {std::move(layers), std::move(activations)};
 }

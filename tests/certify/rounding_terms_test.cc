@@ -95,8 +95,8 @@ DeterministicCase deterministic_case(WeightFamily last, std::uint64_t seed) {
   recipe.deviation = std::pow(10.0, -8.0 * uniform(generator));
   layers.push_back(random_layer(generator, recipe, "last"));
   for (std::size_t k = 0; k < layers.size(); ++k) {
-    activations.emplace_back(all_activation_functions()[generator() % all_activation_functions().size()],
-                             0.3);
+    activations.emplace_back(
+        Activation(all_activation_functions()[generator() % all_activation_functions().size()], 0.3));
   }
   return {Network(std::move(layers), std::move(activations)), random_matrix(generator, 4, 1)};
 }

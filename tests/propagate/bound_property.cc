@@ -69,8 +69,8 @@ Network property_network(Generator& generator, const FamilyGroup& group, Index h
     layers.push_back(random_layer(generator, recipe, std::to_string(k)));
     const bool raw_input = k == 0 && generator() % 8 != 0;
     activations.emplace_back(
-        raw_input ? ActivationFunction::Identity : pick(generator, all_activation_functions()),
-        pick<double>(generator, {0.1, -0.5, 1.5}));
+        Activation(raw_input ? ActivationFunction::Identity : pick(generator, all_activation_functions()),
+                   pick<double>(generator, {0.1, -0.5, 1.5})));
     inputs = recipe.outputs;
   }
   return {std::move(layers), std::move(activations)};

@@ -6,6 +6,7 @@
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <boost/math/distributions/normal.hpp>
 #include <boost/math/quadrature/gauss.hpp>
 #include <cmath>
 #include <limits>
@@ -83,14 +84,16 @@ class Integrator {
   std::vector<double> values_;
 };
 
-NaivePiece make_piece(const Activation& activation, const Vector& mean, const Matrix& covariance) {
+NaivePiece make_piece(const ActivationMap& activation, const Mask& mask, const Vector& mean,
+                      const Matrix& covariance) {
   const Index n = mean.size();
   NaivePiece piece;
   piece.mean = mean;
+  piece.mask = mask;
   piece.deviation = covariance.diagonal().cwiseSqrt();
   piece.correlation = Matrix::Zero(n, n);
   for (Index i = 0; i < n; ++i) {
-    piece.neurons.push_back(naive_neuron(activation, mean(i), std::sqrt(covariance(i, i))));
+    piece.neurons.push_back(naive_neuron(activation.at(i), mean(i), std::sqrt(covariance(i, i))));
     for (Index j = 0; j < n; ++j) {
       const double scale = std::sqrt(covariance(i, i)) * std::sqrt(covariance(j, j));
       if (scale > 0.0) piece.correlation(i, j) = i == j ? 1.0 : covariance(i, j) / scale;
@@ -104,6 +107,47 @@ double weight_variance(const DenseLayer& layer, Index l, Index j) {
 }
 double bias_variance(const DenseLayer& layer, Index l) {
   return entry_covariance_of(layer, l, layer.inputs(), l, layer.inputs());
+}
+
+/// Var m of (D.1).
+double mask_variance(const Mask& mask) { return mask.is_none() ? 0.0 : mask.rate() / (1.0 - mask.rate()); }
+
+double mask_fourth(const Mask& mask) {
+  const double nu = mask_variance(mask);
+  return mask.kind() == Mask::Kind::Gaussian ? 1.0 + 6.0 * nu + 3.0 * nu * nu
+                                             : std::pow(1.0 - mask.rate(), -3);
+}
+
+/// kap* of (D.2).
+double mask_coupling(const Mask& mask) {
+  if (mask.kind() == Mask::Kind::Gaussian) return std::sqrt(mask_variance(mask));
+  const boost::math::normal normal;
+  return boost::math::pdf(normal, boost::math::quantile(normal, mask.rate())) / (1.0 - mask.rate());
+}
+
+double fourth_moment(const NaiveNeuron& neuron) {
+  return std::pow(neuron.second, 2) + std::pow(neuron.square_slope, 2) + std::pow(neuron.square_rest, 2);
+}
+
+/// c_j of (D.3) with tau^2 = nu E a^2.
+double mask_cost(const NaivePiece& piece, Index j) {
+  if (piece.mask.is_none()) return 0.0;
+  const NaiveNeuron& neuron = piece.neurons[static_cast<std::size_t>(j)];
+  const double variance = mask_variance(piece.mask) * neuron.second;
+  const double fourth = fourth_moment(neuron);
+  const double by_moments = fourth > 0.0 ? std::pow(neuron.second, 1.5) / std::sqrt(fourth) : 0.0;
+  const double absolute = std::max(std::abs(neuron.mean), by_moments);
+  return 2.0 * variance - 2.0 * std::sqrt(variance) * mask_coupling(piece.mask) * absolute;
+}
+
+/// sum_j B_jj c_j, with `whole` sum_j B_jj nu E a_j^2.
+double masked_error(const NaivePiece& piece, const Matrix& b, bool whole) {
+  double sum = 0.0;
+  for (Index j = 0; j < b.rows(); ++j) {
+    sum += b(j, j) * (whole ? mask_variance(piece.mask) * piece.neurons[static_cast<std::size_t>(j)].second
+                            : mask_cost(piece, j));
+  }
+  return sum;
 }
 
 /// Right side of (H.1); with `whole`, of its variant for a - mu: c_1 in place of p.
@@ -154,6 +198,12 @@ double noise_error(const NaivePiece& piece, const DenseLayer& layer, Index l) {
                   (at_i.square_slope * at_j.square_slope * r + r * r * at_i.square_rest * at_j.square_rest);
     }
   }
+  const double factor = 1.0 + mask_variance(piece.mask);
+  variance *= factor * factor;
+  for (Index j = 0; j < layer.inputs() && !piece.mask.is_none(); ++j) {
+    variance += std::pow(weight_variance(layer, l, j), 2) * (mask_fourth(piece.mask) - factor * factor) *
+                fourth_moment(piece.neurons[static_cast<std::size_t>(j)]);
+  }
   const double noise = naive_mean_noise(piece, layer, l);
   if (!(noise > 0.0)) return 0.0;
   const double root_sum = std::sqrt(noise) + std::sqrt(bias_variance(layer, l));
@@ -172,8 +222,9 @@ std::pair<Vector, Matrix> pushed_law(const NaivePiece& piece, const DenseLayer& 
     for (Index i = 0; i < layer.inputs(); ++i) {
       mean(l) += weights(l, i) * piece.neurons[static_cast<std::size_t>(i)].mean;
       for (Index j = 0; j < layer.inputs(); ++j) {
-        const double signal = piece.neurons[static_cast<std::size_t>(i)].gain * piece.correlation(i, j) *
-                              piece.neurons[static_cast<std::size_t>(j)].gain;
+        double signal = piece.neurons[static_cast<std::size_t>(i)].gain * piece.correlation(i, j) *
+                        piece.neurons[static_cast<std::size_t>(j)].gain;
+        if (i == j) signal += mask_variance(piece.mask) * piece.neurons[static_cast<std::size_t>(j)].second;
         for (Index m = 0; m < layer.outputs(); ++m) {
           covariance(l, m) += weights(l, i) * signal * weights(m, j);
         }
@@ -252,17 +303,40 @@ Vector naive_errors(const Network& network, Index k) {
 /// output.
 std::vector<NaiveNorm> next_norms(const Network& network, Index k, int form) {
   if (k == network.hidden_count()) return {{1.0, Matrix::Identity(network.outputs(), network.outputs())}};
-  const auto [low, high] = network.activation(k + 1).common().slope_range();
+  const ActivationMap& activation = network.activation(k + 1);
+  // Norms with signs need independent rows in the layer that they are pulled back through.
+  const bool split = !is_correlated(network.layer(k));
   std::vector<NaiveNorm> norms;
   for (const NaiveNorm& later : next_norms(network, k + 1, form)) {
-    const Matrix a = naive_second_moment(network.layer(k + 1), later.q);
-    // Norms with signs need independent rows in the layer that they are pulled back through.
-    const double centre = is_correlated(network.layer(k)) ? 0.0 : 0.5 * (low + high);
-    const double rest = std::max(high - centre, centre - low);
-    if (centre != 0.0) norms.push_back({later.factor * std::abs(centre), a});
-    norms.push_back({later.factor * rest, naive_form(form, a, naive_errors(network, k)).asDiagonal()});
+    Matrix a = naive_second_moment(network.layer(k + 1), later.q);
+    a.diagonal() *= 1.0 + mask_variance(network.mask(k + 1));
+    Vector centres(a.rows());
+    Vector rests(a.rows());
+    for (Index j = 0; j < a.rows(); ++j) {
+      const auto [low, high] = activation.at(j).slope_range();
+      centres(j) = split ? 0.5 * (low + high) : 0.0;
+      rests(j) = std::max(high - centres(j), centres(j) - low);
+    }
+    if (split) norms.push_back({later.factor, centres.asDiagonal() * a * centres.asDiagonal()});
+    const Matrix strays = rests.asDiagonal() * a * rests.asDiagonal();
+    norms.push_back({later.factor, naive_form(form, strays, naive_errors(network, k)).asDiagonal()});
   }
   return norms;
+}
+
+/// What weights that are not Gaussian add to the squared norm (W.1).
+double replaced_error(const NaivePiece& piece, const DenseLayer& layer, Index l) {
+  double sum = 0.0;
+  if (const auto* law = std::get_if<MeanFieldWeights>(&layer.weights())) {
+    for (Index j = 0; j < layer.inputs(); ++j) {
+      sum += law->law.squared_distance_to_normal() * law->variance(l, j) * (1.0 + mask_variance(piece.mask)) *
+             piece.neurons[static_cast<std::size_t>(j)].second;
+    }
+  }
+  if (const auto* law = std::get_if<IndependentBias>(&layer.bias())) {
+    sum += law->law.squared_distance_to_normal() * law->variance(l);
+  }
+  return sum;
 }
 
 /// What hidden layer k adds at the output with one form.
@@ -270,14 +344,17 @@ double naive_local(const Network& network, const NaivePiece& piece, Index k, int
   const DenseLayer& layer = network.layer(k);
   double sum = 0.0;
   for (const NaiveNorm& norm : next_norms(network, k, form)) {
-    double squares =
-        hermite_error(piece, layer.weight_mean().transpose() * norm.q * layer.weight_mean(), false);
+    const Matrix b = layer.weight_mean().transpose() * norm.q * layer.weight_mean();
+    double squares = hermite_error(piece, b, false) + masked_error(piece, b, false);
     if (is_correlated(layer)) {
-      squares += hermite_error(piece, naive_noise_gram(layer, norm.q.diagonal()), true);
+      const Matrix noise = naive_noise_gram(layer, norm.q.diagonal());
+      squares += hermite_error(piece, noise, true) + masked_error(piece, noise, true);
     } else {
       for (Index l = 0; l < layer.outputs(); ++l) squares += norm.q(l, l) * noise_error(piece, layer, l);
     }
-    sum += norm.factor * std::sqrt(std::max(0.0, squares));
+    double replaced = 0.0;
+    for (Index l = 0; l < layer.outputs(); ++l) replaced += norm.q(l, l) * replaced_error(piece, layer, l);
+    sum += norm.factor * (std::sqrt(std::max(0.0, squares)) + std::sqrt(replaced));
   }
   return sum;
 }
@@ -287,7 +364,8 @@ double naive_local(const Network& network, const NaivePiece& piece, Index k, int
 double naive_mean_noise(const NaivePiece& piece, const DenseLayer& layer, Index l) {
   double noise = bias_variance(layer, l);
   for (Index j = 0; j < layer.inputs(); ++j) {
-    noise += weight_variance(layer, l, j) * piece.neurons[static_cast<std::size_t>(j)].second;
+    noise += weight_variance(layer, l, j) * (1.0 + mask_variance(piece.mask)) *
+             piece.neurons[static_cast<std::size_t>(j)].second;
   }
   return noise;
 }
@@ -325,11 +403,13 @@ NaiveNeuron naive_neuron(const Activation& activation, double mean, double devia
 }
 
 NaiveMomentCertificate naive_moment_certificate(const Network& network, const Vector& input) {
-  const Vector first = input.unaryExpr([&](double x) { return activation_value(network.activation(0).common(), x); });
+  const Vector first =
+      input.unaryExpr([&](double x) { return activation_value(network.activation(0).common(), x); });
   const Gaussian start = naive_push(network.layer(0), first, 1);
   NaiveMomentCertificate certificate{start.mean, start.covariance.to_dense(), {}, {}, 0.0};
   for (Index k = 1; k <= network.hidden_count(); ++k) {
-    const NaivePiece piece = make_piece(network.activation(k).common(), certificate.mean, certificate.covariance);
+    const NaivePiece piece =
+        make_piece(network.activation(k), network.mask(k), certificate.mean, certificate.covariance);
     double least = std::numeric_limits<double>::infinity();
     for (int form = 0; form < 6; ++form) least = std::min(least, naive_local(network, piece, k, form));
     certificate.pieces.push_back(piece);

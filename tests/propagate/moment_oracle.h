@@ -31,6 +31,7 @@ struct NaivePiece {
   Vector deviation;
   Matrix correlation;  ///< zero beside a constant
   std::vector<NaiveNeuron> neurons;
+  Mask mask;  ///< on the activations
 };
 
 /// Sb of output l (H.2).

@@ -98,6 +98,40 @@ TEST_P(MomentOracle, AnyFirstLayer) {
   }
 }
 
+/// (D.3): masks of both kinds at any layer, also in front of correlated outputs (H.7).
+TEST_P(MomentOracle, Masks) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    NetworkRecipe made = recipe(1 + static_cast<Index>(seed % 3), seed);
+    if (seed % 4 == 3) made.weights = WeightFamily::Kronecker;
+    const Network plain = random_network(made);
+    std::vector<Mask> masks(1);
+    for (Index k = 1; k < plain.layer_count(); ++k) {
+      const double rate =
+          std::vector<double>{0.5, 0.1, 0.01, 0.9}[(seed + static_cast<std::uint64_t>(k)) % 4];
+      const std::uint64_t kind = (seed + static_cast<std::uint64_t>(k)) % 3;
+      masks.push_back(kind == 0 ? Mask() : kind == 1 ? Mask::bernoulli(rate) : Mask::gaussian(rate));
+    }
+    expect_agreement(with_masks(plain, masks), input_for(made));
+  }
+}
+
+/// (M.8) where some neurons pass unchanged.
+TEST_P(MomentOracle, NeuronsThatPassUnchanged) {
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const NetworkRecipe made = recipe(1 + static_cast<Index>(seed % 3), seed);
+    const Network plain = random_network(made);
+    std::vector<std::vector<bool>> unchanged;
+    for (Index k = 0; k < plain.layer_count(); ++k) {
+      std::vector<bool> which(static_cast<std::size_t>(plain.layer(k).inputs()), false);
+      for (std::size_t j = 0; j < which.size(); ++j) which[j] = (j + seed) % 2 == 0;
+      unchanged.push_back(k == 0 ? std::vector<bool>() : which);
+    }
+    expect_agreement(with_masks(plain, {}, unchanged), input_for(made));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(AllActivations, MomentOracle, ::testing::ValuesIn(all_activation_functions()),
                          [](const auto& tested) { return std::string(to_string(tested.param)); });
 

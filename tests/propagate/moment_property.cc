@@ -189,8 +189,8 @@ MomentCase moment_case(std::uint64_t index) {
     layers.push_back(with_special_neurons(generator, random_layer(generator, recipe, std::to_string(k))));
     const bool raw_input = k == 0 && generator() % 8 != 0;
     activations.emplace_back(
-        raw_input ? ActivationFunction::Identity : pick(generator, all_activation_functions()),
-        pick<double>(generator, {0.1, -0.5, 1.5}));
+        Activation(raw_input ? ActivationFunction::Identity : pick(generator, all_activation_functions()),
+                   pick<double>(generator, {0.1, -0.5, 1.5})));
     inputs = outputs;
   }
   Network network(std::move(layers), std::move(activations));

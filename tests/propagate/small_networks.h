@@ -30,4 +30,18 @@ inline Network network_of(std::vector<DenseLayer> layers, ActivationFunction fun
   return {std::move(layers), std::move(activations)};
 }
 
+/// The same layers with masks in front of them, and with neurons that pass activations unchanged.
+inline Network with_masks(const Network& network, std::vector<Mask> masks,
+                          const std::vector<std::vector<bool>>& unchanged = {}) {
+  std::vector<DenseLayer> layers;
+  std::vector<ActivationMap> activations;
+  for (Index k = 0; k < network.layer_count(); ++k) {
+    layers.push_back(network.layer(k));
+    const auto at = static_cast<std::size_t>(k);
+    activations.emplace_back(network.activation(k).common(),
+                             unchanged.empty() ? std::vector<bool>() : unchanged[at]);
+  }
+  return {std::move(layers), std::move(activations), std::move(masks)};
+}
+
 }  // namespace mixcert::testing
