@@ -6,15 +6,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "command.h"
 #include "mixcert/core/version.h"
-#include "mixcert/io/model_file.h"
 #include "mixcert/io/result_file.h"
-#include "mixcert/io/sha256.h"
 #include "mixcert/propagate/certify.h"
 #include "mixcert/statistics/two_sided.h"
 #include "mixcert/transport/mixture_transport.h"
+#include "model_flags.h"
 #include "report/text_report.h"
 #include "run_context.h"
 #include "terminal.h"
@@ -23,8 +24,7 @@ namespace mixcert::cli {
 namespace {
 
 struct CertifyArguments {
-  std::string model;
-  std::string inputs;
+  ModelFlags models;
   std::optional<std::string> out;
   std::optional<std::string> json;
   Options options;
@@ -38,7 +38,9 @@ ReadLimits limits_of(const Options& options) {
 RunRecord make_record(const CertifyArguments& arguments) {
   RunRecord record;
   record.version = version();
-  record.model_sha256 = sha256_of_file(arguments.model);
+  std::vector<ModelRecord> models = arguments.models.records();
+  if (models.size() == 1) record.model_sha256 = models.front().sha256;
+  if (models.size() > 1) record.members = std::move(models);
   record.assumptions = certificate_assumptions(arguments.options);
   record.seed = arguments.options.seed;
   record.command = command_line();
@@ -50,11 +52,10 @@ RunRecord make_record(const CertifyArguments& arguments) {
 
 void run_certify(const CertifyArguments& arguments) {
   arguments.options.validate();
-  check_outputs({{"MODEL", arguments.model}, {"--inputs", arguments.inputs}},
-                {{"--out", arguments.out}, {"--json", arguments.json}});
+  check_outputs(arguments.models.files(), {{"--out", arguments.out}, {"--json", arguments.json}});
   const ReadLimits limits = limits_of(arguments.options);
-  const Network network = load_network(arguments.model, limits);
-  const Matrix inputs = load_inputs(arguments.inputs, network, limits);
+  const Subject subject = load_subject(arguments.models, limits);
+  if (arguments.options.joint) subject.refuse_joint_noise();
   ResultWriter writer(arguments.out, arguments.json, make_record(arguments), limits);
 
   Services services;
@@ -63,10 +64,11 @@ void run_certify(const CertifyArguments& arguments) {
     return mixture_transport(from, to).plan.entries;
   };
   services.statistics = statistics_service(&cancel_flag());
-  CertifyReport report(network, arguments.options);
-  ProgressBar progress("certify", arguments.options.joint ? 1 : inputs.cols());
+  services.ensemble_statistics = ensemble_statistics_service(&cancel_flag());
+  CertifyReport report(subject.ensemble, arguments.options);
+  ProgressBar progress("certify", arguments.options.joint ? 1 : subject.inputs.cols());
   certify(
-      network, inputs, arguments.options,
+      subject.ensemble, subject.inputs, arguments.options,
       [&](Result&& result) {
         writer.add(result);
         const std::string row = report.add(result);
@@ -87,8 +89,7 @@ void run_certify(const CertifyArguments& arguments) {
 void add_certify_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("certify", "mixture and certified W2 bound at each input");
   auto arguments = std::make_shared<CertifyArguments>();
-  add_model_option(*command, arguments->model);
-  add_inputs_option(*command, arguments->inputs);
+  arguments->models.add_to(*command);
   command->add_option("--out", arguments->out, "write mixtures and bounds (.npz)")->type_name("FILE");
   command->add_option("--json", arguments->json, "write every bound and where it comes from")
       ->type_name("FILE");

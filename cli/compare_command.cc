@@ -15,11 +15,10 @@
 #include "coupled_upper.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
-#include "mixcert/io/model_file.h"
 #include "mixcert/io/result_file.h"
-#include "mixcert/io/sha256.h"
 #include "mixcert/simulate/comparison.h"
 #include "mixcert/simulate/simulate.h"
+#include "model_flags.h"
 #include "report/text_table.h"
 #include "run_context.h"
 #include "sampling_flags.h"
@@ -33,8 +32,7 @@ namespace {
 constexpr Index kMaxTransportSamples = 2000;
 
 struct CompareArguments {
-  std::string model;
-  std::string inputs;
+  ModelFlags models;
   std::string result;
   std::optional<std::string> json;
   SamplingFlags sampling{.samples = 1000};
@@ -102,15 +100,14 @@ std::string text_row(const Row& row, const std::string& name) {
 }
 
 /// One row for the joint law, or one per input.
-bool is_joint(const std::vector<StoredResult>& results, const Network& network, const Matrix& inputs,
+bool is_joint(const std::vector<StoredResult>& results, Index outputs, const Matrix& inputs,
               const std::string& file) {
   const auto rows = static_cast<Index>(results.size());
   const Index dimension = results.front().mixture.dimension();
-  if (rows == 1 && dimension == network.outputs() * inputs.cols()) return inputs.cols() > 1;
-  if (rows == inputs.cols() && dimension == network.outputs()) return false;
+  if (rows == 1 && dimension == outputs * inputs.cols()) return inputs.cols() > 1;
+  if (rows == inputs.cols() && dimension == outputs) return false;
   throw FileError(fmt::format("{}: expected {} rows of {} outputs, or one joint row of {}, got {} rows of {}",
-                              file, inputs.cols(), network.outputs(), network.outputs() * inputs.cols(), rows,
-                              dimension));
+                              file, inputs.cols(), outputs, outputs * inputs.cols(), rows, dimension));
 }
 
 /// What the columns are, and why the upper estimate may be absent.
@@ -128,12 +125,15 @@ std::string footer(const CoupledUpper& upper, double failure_probability) {
 }
 
 void run_compare(const CompareArguments& arguments) {
-  check_outputs({{"MODEL", arguments.model}, {"--inputs", arguments.inputs}, {"--result", arguments.result}},
-                {{"--json", arguments.json}});
-  const Network network = load_network(arguments.model);
-  const Matrix inputs = load_inputs(arguments.inputs, network);
+  std::vector<NamedFile> files = arguments.models.files();
+  files.push_back({"--result", arguments.result});
+  check_outputs(files, {{"--json", arguments.json}});
+  const Subject subject = load_subject(arguments.models);
+  const Ensemble& ensemble = subject.ensemble;
+  const Matrix& inputs = subject.inputs;
   const std::vector<StoredResult> results = read_results(arguments.result);
-  const bool joint = is_joint(results, network, inputs, arguments.result);
+  const bool joint = is_joint(results, ensemble.outputs(), inputs, arguments.result);
+  if (joint) subject.refuse_joint_noise();
   const SimulationOptions options = arguments.sampling.to_options();
   arguments.sampling.check_memory(results.front().mixture.dimension());
 
@@ -145,12 +145,12 @@ void run_compare(const CompareArguments& arguments) {
   certify_options.seed = options.seed;
   certify_options.threads = options.threads;
   certify_options.joint = joint;
-  const CoupledUpper upper = coupled_upper(network, inputs, results, certify_options);
+  const CoupledUpper upper = coupled_upper(ensemble, inputs, results, certify_options);
   std::fputs(compare_table().header().c_str(), stdout);
   ProgressBar progress("compare", static_cast<Index>(results.size()));
   for (Index i = 0; i < static_cast<Index>(results.size()); ++i) {
     const Matrix samples =
-        joint ? simulate_joint(network, inputs, options) : simulate(network, inputs.col(i), i, options);
+        joint ? simulate_joint(ensemble, inputs, options) : simulate(ensemble, inputs.col(i), i, options);
     Row row = compare_one(results[static_cast<std::size_t>(i)], samples, options.seed, i);
     row.upper = upper.values[static_cast<std::size_t>(i)];
     row.failure_probability = certify_options.failure_probability;
@@ -160,13 +160,14 @@ void run_compare(const CompareArguments& arguments) {
   }
   std::fputs(footer(upper, certify_options.failure_probability).c_str(), stdout);
   if (!json) return;
-  commit_json(*json, {{"mixcert", version()},
-                      {"model_sha256", sha256_of_file(arguments.model)},
-                      {"result", arguments.result},
-                      {"samples", options.samples},
-                      {"seed", options.seed},
-                      {"command", command_line()},
-                      {"results", rows}});
+  nlohmann::ordered_json report = {{"mixcert", version()}};
+  arguments.models.record_in(report);
+  report.update({{"result", arguments.result},
+                 {"samples", options.samples},
+                 {"seed", options.seed},
+                 {"command", command_line()},
+                 {"results", rows}});
+  commit_json(*json, report);
   std::printf("wrote %s\n", arguments.json->c_str());
 }
 
@@ -175,8 +176,7 @@ void run_compare(const CompareArguments& arguments) {
 void add_compare_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("compare", "a result against Monte Carlo samples of the network");
   auto arguments = std::make_shared<CompareArguments>();
-  add_model_option(*command, arguments->model);
-  add_inputs_option(*command, arguments->inputs);
+  arguments->models.add_to(*command);
   command->add_option("--result", arguments->result, "result of mixcert certify (.npz)")
       ->required()
       ->type_name("FILE");

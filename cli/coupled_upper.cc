@@ -10,6 +10,7 @@
 #include "mixcert/propagate/certify.h"
 #include "mixcert/propagate/moment_propagate.h"
 #include "mixcert/statistics/coupled_simulation.h"
+#include "mixcert/statistics/two_sided.h"
 #include "terminal.h"
 
 namespace mixcert::cli {
@@ -33,13 +34,23 @@ bool is_same(const GaussianMixture& a, const GaussianMixture& b) {
                     [](const Gaussian& x, const Gaussian& y) { return is_same(x, y); });
 }
 
+/// Why no coupling can be simulated; "" where one can.
+std::string coupling_gap(const Ensemble& ensemble, bool joint) {
+  if (joint) return "several inputs jointly have no simulated coupling";
+  for (Index i = 0; i < ensemble.size(); ++i) {
+    std::string gap = correlated_layer(ensemble.member(i));
+    if (!gap.empty()) return gap;
+  }
+  return "";
+}
+
 }  // namespace
 
-CoupledUpper coupled_upper(const Network& network, const Matrix& inputs,
+CoupledUpper coupled_upper(const Ensemble& ensemble, const Matrix& inputs,
                            const std::vector<StoredResult>& results, Options options) {
   CoupledUpper upper;
   upper.values.assign(results.size(), std::numeric_limits<double>::quiet_NaN());
-  upper.gap = options.joint ? "several inputs jointly have no simulated coupling" : correlated_layer(network);
+  upper.gap = coupling_gap(ensemble, options.joint);
   if (!upper.gap.empty()) return upper;
   options.method = Method::Moment;
   Services services;
@@ -47,14 +58,21 @@ CoupledUpper coupled_upper(const Network& network, const Matrix& inputs,
   services.statistics = [&](const Network& net, ConstMatrixRef input, Index index, const MomentTrace* trace,
                             const GaussianMixture& mixture, const Options& used) {
     TwoSidedStatistics statistics;
-    if (!is_same(mixture, results[static_cast<std::size_t>(index)].mixture)) return statistics;
+    if (trace == nullptr || !is_same(mixture, results[static_cast<std::size_t>(index)].mixture))
+      return statistics;
     const CoupledSamples samples =
         simulate_coupled(net, input.col(0), index, *trace, {used.statistics, used.seed, 1, &cancel_flag()});
     statistics.w2_upper = coupled_distance(samples, used.failure_probability).w2_upper;
     return statistics;
   };
+  services.ensemble_statistics = [&](const Ensemble& all, ConstMatrixRef input, Index index,
+                                     const std::vector<const MomentTrace*>& traces,
+                                     const GaussianMixture& mixture, const Options& used) {
+    if (!is_same(mixture, results[static_cast<std::size_t>(index)].mixture)) return TwoSidedStatistics();
+    return two_sided_statistics(all, input, index, traces, mixture, used, &cancel_flag());
+  };
   certify(
-      network, inputs, options,
+      ensemble, inputs, options,
       [&](Result&& result) {
         upper.values[static_cast<std::size_t>(result.input)] = result.statistics->w2_upper;
         upper.found += std::isnan(result.statistics->w2_upper) ? 0 : 1;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "mixcert/io/result_file.h"
-#include "mixcert/network/network.h"
+#include "mixcert/network/ensemble.h"
 #include "mixcert/propagate/options.h"
 
 namespace mixcert::cli {
@@ -20,7 +20,7 @@ struct CoupledUpper {
 };
 
 /// `options`: as given to certify, with `statistics` samples; the method is moment whatever they say.
-CoupledUpper coupled_upper(const Network& network, const Matrix& inputs,
+CoupledUpper coupled_upper(const Ensemble& ensemble, const Matrix& inputs,
                            const std::vector<StoredResult>& results, Options options);
 
 }  // namespace mixcert::cli

@@ -18,7 +18,8 @@ struct HelpLine {
 };
 
 std::string argument_of(const CLI::Option& option) {
-  if (option.get_positional()) return option.get_name(true);
+  if (option.get_positional())
+    return option.get_name(true) + (option.get_items_expected_max() > 1 ? ".." : "");
   const std::string type = option.get_type_name();
   return option.get_name(false, true) + (type.empty() ? "" : " " + type);
 }
@@ -37,7 +38,7 @@ std::string usage_of(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_required()) text += " " + argument_of(*option);
   }
-  return text + (app.get_subcommands(nullptr).empty() ? " [options]\n" : " COMMAND\n");
+  return text + (app.get_subcommands(nullptr).empty() ? " [options]" : " COMMAND");
 }
 
 /// Commands, then arguments as they were added; --help and --version, which are not worth the
@@ -61,12 +62,16 @@ std::vector<HelpLine> lines_of(const CLI::App& app) {
 }  // namespace
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const {
-  const std::vector<HelpLine> lines = lines_of(*app);
+  std::vector<HelpLine> lines = lines_of(*app);
   std::size_t width = 0;
   for (const HelpLine& line : lines) width = std::max(width, line.argument.size());
-  // Blank lines only where all fits a screen of 24 lines with them.
-  const char* const gap = lines.size() + 6 <= 24 ? "\n" : "";
-  std::string text = usage_of(*app) + app->get_description() + "\n" + gap;
+  // Blank lines only where all fits a screen of 24 lines with them; a longer page has its description beside
+  // the usage and leaves out the line of --help, which the reader has found.
+  constexpr std::size_t kScreen = 24;
+  const char* const gap = lines.size() + 6 <= kScreen ? "\n" : "";
+  const bool tight = lines.size() + 4 > kScreen;
+  if (tight) lines.pop_back();
+  std::string text = usage_of(*app) + (tight ? ": " : "\n") + app->get_description() + "\n" + gap;
   for (const HelpLine& line : lines) {
     text += fmt::format("  {:<{}}  {}\n", line.argument, width, line.meaning);
   }

@@ -10,7 +10,6 @@
 #include <span>
 
 #include "mixcert/core/error.h"
-#include "mixcert/io/inputs.h"
 
 namespace mixcert::cli {
 namespace {
@@ -53,19 +52,6 @@ const std::string& command_line() { return recorded(); }
 
 void add_model_option(CLI::App& command, std::string& model) {
   command.add_option("MODEL", model, "network file (.safetensors)")->required()->type_name("");
-}
-
-void add_inputs_option(CLI::App& command, std::string& inputs) {
-  command.add_option("--inputs", inputs, "inputs, one per row (.npy or .csv)")->required()->type_name("FILE");
-}
-
-Matrix load_inputs(const std::string& file, const Network& network, const ReadLimits& limits) {
-  Matrix inputs = read_inputs(file, limits);
-  if (inputs.rows() != network.inputs()) {
-    throw FileError(fmt::format("{}: inputs: expected {} features, as the network takes, got {}", file,
-                                network.inputs(), inputs.rows()));
-  }
-  return inputs;
 }
 
 void check_outputs(const std::vector<NamedFile>& read, const std::vector<NamedFile>& written) {

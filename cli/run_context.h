@@ -12,9 +12,7 @@
 #include <vector>
 
 #include "mixcert/core/option_table.h"
-#include "mixcert/io/array.h"
 #include "mixcert/io/atomic_file.h"
-#include "mixcert/network/network.h"
 
 namespace mixcert::cli {
 
@@ -42,13 +40,8 @@ void add_table_options(CLI::App& app, const OptionTable<Owner>& table, Owner& ow
   }
 }
 
-/// The positional MODEL and the option --inputs.
+/// The positional MODEL of commands that take one.
 void add_model_option(CLI::App& command, std::string& model);
-void add_inputs_option(CLI::App& command, std::string& inputs);
-
-/// Inputs of the network, one per column. Throws FileError naming the file where the number
-/// of features is another.
-Matrix load_inputs(const std::string& file, const Network& network, const ReadLimits& limits = {});
 
 /// A file as an option names it; no path where the option was not given.
 struct NamedFile {

@@ -8,9 +8,9 @@
 
 #include "command.h"
 #include "mixcert/core/error.h"
-#include "mixcert/io/model_file.h"
 #include "mixcert/io/npy.h"
 #include "mixcert/simulate/simulate.h"
+#include "model_flags.h"
 #include "run_context.h"
 #include "sampling_flags.h"
 #include "terminal.h"
@@ -19,8 +19,7 @@ namespace mixcert::cli {
 namespace {
 
 struct SampleArguments {
-  std::string model;
-  std::string inputs;
+  ModelFlags models;
   std::string out;
   SamplingFlags sampling{.samples = 10000};
 };
@@ -30,32 +29,34 @@ void append(NpyWriter& writer, const Matrix& samples) {
 }
 
 /// Joint samples come input-major in each column; the file has one slab per input.
-void write_joint(const Network& network, const Matrix& inputs, const SimulationOptions& options,
+void write_joint(const Ensemble& ensemble, const Matrix& inputs, const SimulationOptions& options,
                  NpyWriter& writer) {
-  const Matrix samples = simulate_joint(network, inputs, options);
-  const Index outputs = network.outputs();
+  const Matrix samples = simulate_joint(ensemble, inputs, options);
+  const Index outputs = ensemble.outputs();
   for (Index i = 0; i < inputs.cols(); ++i) append(writer, samples.middleRows(i * outputs, outputs));
 }
 
 void run_sample(const SampleArguments& arguments) {
-  check_outputs({{"MODEL", arguments.model}, {"--inputs", arguments.inputs}}, {{"--out", arguments.out}});
-  const Network network = load_network(arguments.model);
-  const Matrix inputs = load_inputs(arguments.inputs, network);
+  check_outputs(arguments.models.files(), {{"--out", arguments.out}});
+  const Subject subject = load_subject(arguments.models);
+  if (arguments.sampling.joint) subject.refuse_joint_noise();
+  const Ensemble& ensemble = subject.ensemble;
+  const Matrix& inputs = subject.inputs;
   const SimulationOptions options = arguments.sampling.to_options();
-  arguments.sampling.check_memory(network.outputs() * (arguments.sampling.joint ? inputs.cols() : 1));
-  NpyWriter writer(arguments.out, {inputs.cols(), options.samples, network.outputs()});
+  arguments.sampling.check_memory(ensemble.outputs() * (arguments.sampling.joint ? inputs.cols() : 1));
+  NpyWriter writer(arguments.out, {inputs.cols(), options.samples, ensemble.outputs()});
   if (arguments.sampling.joint) {
-    write_joint(network, inputs, options, writer);
+    write_joint(ensemble, inputs, options, writer);
   } else {
     ProgressBar progress("sample", inputs.cols());
     for (Index i = 0; i < inputs.cols(); ++i) {
-      append(writer, simulate(network, inputs.col(i), i, options));
+      append(writer, simulate(ensemble, inputs.col(i), i, options));
       progress.advance();
     }
   }
   writer.finish();
   std::printf("wrote %s [%lld, %lld, %lld]\n", arguments.out.c_str(), static_cast<long long>(inputs.cols()),
-              static_cast<long long>(options.samples), static_cast<long long>(network.outputs()));
+              static_cast<long long>(options.samples), static_cast<long long>(ensemble.outputs()));
 }
 
 }  // namespace
@@ -63,8 +64,7 @@ void run_sample(const SampleArguments& arguments) {
 void add_sample_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("sample", "Monte Carlo samples of the network's outputs");
   auto arguments = std::make_shared<SampleArguments>();
-  add_model_option(*command, arguments->model);
-  add_inputs_option(*command, arguments->inputs);
+  arguments->models.add_to(*command);
   command->add_option("--out", arguments->out, "write samples (.npy) [inputs, samples, outputs]")
       ->required()
       ->type_name("FILE");

@@ -38,6 +38,14 @@ ordered_json options_of(const RunRecord& run) {
   return options;
 }
 
+ordered_json members_of(const RunRecord& run) {
+  ordered_json members = ordered_json::array();
+  for (const ModelRecord& member : run.members) {
+    members.push_back({{"sha256", member.sha256}, {"weight", member.weight}});
+  }
+  return members;
+}
+
 ordered_json layer_of(const LayerReport& layer) {
   return {{"layer", layer.layer},  {"compression", layer.compression}, {"local", layer.local},
           {"gain", layer.gain},    {"components", layer.components},   {"points", layer.points},
@@ -64,10 +72,17 @@ void add_statistics(const TwoSidedStatistics& statistics, double bound, ordered_
 }  // namespace
 
 ResultWriter::Report::Report(const std::filesystem::path& path, const RunRecord& run) : file_(path) {
-  const ordered_json head = {{"mixcert", run.version},         {"model_sha256", run.model_sha256},
-                             {"assumptions", run.assumptions}, {"seed", run.seed},
-                             {"command", run.command},         {"joint", run.joint},
-                             {"options", options_of(run)}};
+  ordered_json head = {{"mixcert", run.version}};
+  if (run.members.empty()) {
+    head["model_sha256"] = run.model_sha256;
+  } else {
+    head["members"] = members_of(run);
+  }
+  head.update({{"assumptions", run.assumptions},
+               {"seed", run.seed},
+               {"command", run.command},
+               {"joint", run.joint},
+               {"options", options_of(run)}});
   std::string text = text_of(head);
   text.pop_back();
   file_.write(text + ",\"results\":[");

@@ -21,20 +21,6 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-void check_inputs(const Network& network, ConstMatrixRef inputs) {
-  require(inputs.cols() > 0, "inputs: expected at least one, got none");
-  require(inputs.rows() == network.inputs(), "inputs: the network takes " + std::to_string(network.inputs()) +
-                                                 " features, got " + std::to_string(inputs.rows()));
-  // The message is put together only for a bad entry: there may be a million good ones.
-  for (Index i = 0; i < inputs.cols(); ++i) {
-    for (Index f = 0; f < inputs.rows(); ++f) {
-      if (std::isfinite(inputs(f, i))) continue;
-      throw InvalidArgument("inputs: input " + std::to_string(i) + ", feature " + std::to_string(f) +
-                            ": expected a finite number, got " + format_number(inputs(f, i)));
-    }
-  }
-}
-
 /// A joint law may be too large for the moment method and not for signatures.
 bool fits_moments(const Prepared& prepared, ConstMatrixRef inputs) {
   return !prepared.signature || !prepared.options.joint || joint_moments_fit(prepared, inputs.cols());
@@ -63,14 +49,12 @@ bool has_simulated_coupling(const Prepared& prepared, ConstMatrixRef inputs, con
 }
 
 Result certify_one(const Prepared& prepared, ConstMatrixRef inputs, Index index) {
-  MomentTrace trace;
-  Result result = certify_best(prepared, inputs, trace);
-  result.input = index;
-  if (prepared.options.statistics == 0) return result;
-  result.statistics = prepared.services.statistics(
-      prepared.network, inputs, index, has_simulated_coupling(prepared, inputs, result) ? &trace : nullptr,
-      result.mixture, prepared.options);
-  return result;
+  Certified certified = certify_network(prepared, inputs, index);
+  if (prepared.options.statistics == 0) return std::move(certified.result);
+  certified.result.statistics = prepared.services.statistics(
+      prepared.network, inputs, index, certified.has_coupling ? &certified.trace : nullptr,
+      certified.result.mixture, prepared.options);
+  return std::move(certified.result);
 }
 
 bool has_replaced_weights(const Network& network) {
@@ -88,8 +72,23 @@ std::string joint_gap(const Prepared& prepared) {
   return "";
 }
 
-/// Which methods may be used, and what they need.
-Prepared prepare(const Network& network, const Options& options, const Services& services) {
+}  // namespace
+
+void check_inputs(const Network& network, ConstMatrixRef inputs) {
+  require(inputs.cols() > 0, "inputs: expected at least one, got none");
+  require(inputs.rows() == network.inputs(), "inputs: the network takes " + std::to_string(network.inputs()) +
+                                                 " features, got " + std::to_string(inputs.rows()));
+  // The message is put together only for a bad entry: there may be a million good ones.
+  for (Index i = 0; i < inputs.cols(); ++i) {
+    for (Index f = 0; f < inputs.rows(); ++f) {
+      if (std::isfinite(inputs(f, i))) continue;
+      throw InvalidArgument("inputs: input " + std::to_string(i) + ", feature " + std::to_string(f) +
+                            ": expected a finite number, got " + format_number(inputs(f, i)));
+    }
+  }
+}
+
+Prepared prepare_network(const Network& network, const Options& options, const Services& services) {
   Prepared prepared{network, options, services, analyse_sensitivity(network), {}, {}, false, false, false};
   prepared.correlated = correlated_layer(network);
   prepared.replaced = has_replaced_weights(network);
@@ -110,7 +109,30 @@ Prepared prepare(const Network& network, const Options& options, const Services&
   return prepared;
 }
 
-}  // namespace
+Certified certify_network(const Prepared& prepared, ConstMatrixRef inputs, Index index) {
+  Certified certified;
+  certified.result = certify_best(prepared, inputs, certified.trace);
+  certified.result.input = index;
+  certified.has_coupling = has_simulated_coupling(prepared, inputs, certified.result);
+  return certified;
+}
+
+void certify_each(Index input_count, const Options& options, const Services& services, const ResultSink& sink,
+                  const std::function<Result(Index)>& certify_input) {
+  const int threads = resolve_thread_count(options.threads);
+  OrderedDelivery delivery(sink, 4 * static_cast<Index>(threads));
+  // Cancellation is looked at inside the piece, where abandon() wakes the threads that wait.
+  parallel_for(input_count, threads, [&](Index i) {
+    try {
+      if (services.cancel != nullptr && services.cancel->load()) throw Interrupted("interrupted");
+      delivery.wait_for_turn(i);
+      delivery.deliver(certify_input(i));
+    } catch (...) {
+      delivery.abandon();
+      throw;
+    }
+  });
+}
 
 GaussianMixture input_major(const GaussianMixture& mixture, Index outputs, Index input_count) {
   std::vector<Index> order;
@@ -163,24 +185,13 @@ void certify(const Network& network, ConstMatrixRef inputs, const Options& optio
   check_inputs(network, inputs);
   require(options.statistics == 0 || services.statistics != nullptr,
           "option --statistics: needs Services::statistics, which mixcert::statistics provides");
-  const Prepared prepared = prepare(network, options, services);
+  const Prepared prepared = prepare_network(network, options, services);
   if (options.joint) {
     sink(certify_one(prepared, inputs, 0));
     return;
   }
-  const int threads = resolve_thread_count(options.threads);
-  OrderedDelivery delivery(sink, 4 * static_cast<Index>(threads));
-  // Cancellation is looked at inside the piece, where abandon() wakes the threads that wait.
-  parallel_for(inputs.cols(), threads, [&](Index i) {
-    try {
-      if (services.cancel != nullptr && services.cancel->load()) throw Interrupted("interrupted");
-      delivery.wait_for_turn(i);
-      delivery.deliver(certify_one(prepared, inputs.col(i), i));
-    } catch (...) {
-      delivery.abandon();
-      throw;
-    }
-  });
+  certify_each(inputs.cols(), options, services, sink,
+               [&](Index i) { return certify_one(prepared, inputs.col(i), i); });
 }
 
 std::vector<Result> certify(const Network& network, ConstMatrixRef inputs, const Options& options,

@@ -3,8 +3,11 @@
 // One result by one method; what the methods share.
 #pragma once
 
+#include <functional>
+
 #include "mixcert/certify/carrier.h"
 #include "mixcert/certify/certificate.h"
+#include "mixcert/certify/moment_trace.h"
 #include "mixcert/certify/sensitivity.h"
 #include "mixcert/propagate/certify.h"
 
@@ -22,6 +25,26 @@ struct Prepared {
   bool moment = false;     ///< may the moment method be used?
   bool signature = false;  ///< may a signature method be used?
 };
+
+/// Throws InvalidArgument unless there are inputs, all finite and of the network's size.
+void check_inputs(const Network& network, ConstMatrixRef inputs);
+
+/// Which methods may be used, and what they need.
+Prepared prepare_network(const Network& network, const Options& options, const Services& services);
+
+/// A result without statistics, and what the moment method made it from.
+struct Certified {
+  Result result;
+  MomentTrace trace;
+  bool has_coupling = false;  ///< does the trace describe a coupling that can be simulated?
+};
+
+/// Certifies one input, or the columns of `inputs` as one joint law, by the method with the smallest bound.
+Certified certify_network(const Prepared& prepared, ConstMatrixRef inputs, Index index);
+
+/// Runs `certify_input` for every input on several threads and hands results to `sink` in order.
+void certify_each(Index input_count, const Options& options, const Services& services, const ResultSink& sink,
+                  const std::function<Result(Index)>& certify_input);
 
 /// Certifies the columns of `inputs` as one joint law, by signatures.
 Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs);

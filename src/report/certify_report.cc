@@ -46,11 +46,11 @@ std::string short_vector(const Vector& values) {
 
 }  // namespace
 
-CertifyReport::CertifyReport(const Network& network, const Options& options, Index row_limit)
-    : network_(network),
+CertifyReport::CertifyReport(const Ensemble& ensemble, const Options& options, Index row_limit)
+    : ensemble_(ensemble),
       options_(options),
       row_limit_(row_limit),
-      inputs_(input_table(options, network.outputs())) {}
+      inputs_(input_table(options, ensemble.outputs())) {}
 
 std::string CertifyReport::add(const Result& result) {
   if (layers_.empty()) layers_.resize(result.layers.size());
@@ -102,6 +102,19 @@ std::string CertifyReport::row(const Result& result) const {
                       std::to_string(result.mixture.size()), short_time(result.seconds)});
 }
 
+/// Of hidden layer `layer` (from zero) of the networks that have it; "several" where they differ.
+std::string CertifyReport::neurons(std::size_t layer) const {
+  std::string text;
+  for (Index i = 0; i < ensemble_.size(); ++i) {
+    const Network& member = ensemble_.member(i);
+    if (static_cast<Index>(layer) >= member.hidden_count()) continue;
+    const std::string own = std::to_string(member.layer(static_cast<Index>(layer)).outputs());
+    if (!text.empty() && text != own) return "several";
+    text = own;
+  }
+  return text;
+}
+
 std::string CertifyReport::layer_table() const {
   const TextTable table({{"layer", 5},
                          {"neurons", 7},
@@ -120,9 +133,8 @@ std::string CertifyReport::layer_table() const {
     std::string metrics;
     for (const std::string& name : sum.metrics) metrics += (metrics.empty() ? "" : ", ") + name;
     text += table.row(
-        {std::to_string(k + 1), std::to_string(network_.layer(static_cast<Index>(k)).outputs()),
-         std::to_string(sum.components), std::to_string(sum.points), short_bound(sum.compression / n),
-         short_bound(sum.local / n), short_number(sum.gain),
+        {std::to_string(k + 1), neurons(k), std::to_string(sum.components), std::to_string(sum.points),
+         short_bound(sum.compression / n), short_bound(sum.local / n), short_number(sum.gain),
          fmt::format("{:.0f} %", bound_sum_ > 0.0 ? 100.0 * (sum.compression + sum.local) / bound_sum_ : 0.0),
          metrics});
   }
@@ -131,13 +143,14 @@ std::string CertifyReport::layer_table() const {
 
 std::string CertifyReport::bound_line() const {
   const double n = static_cast<double>(count_);
+  const char* const law = ensemble_.size() == 1 ? "network" : "ensemble";
   if (count_ == 1) {
-    return fmt::format("\nW2(network, mixture) <= {}; relative {}\n", short_bound(bound_max_),
+    return fmt::format("\nW2({}, mixture) <= {}; relative {}\n", law, short_bound(bound_max_),
                        short_bound(relative_sum_));
   }
-  return fmt::format(
-      "\nW2(network, mixture) <= {} on average, {} at worst (input {}); relative {} on average\n",
-      short_bound(bound_sum_ / n), short_bound(bound_max_), worst_, short_bound(relative_sum_ / n));
+  return fmt::format("\nW2({}, mixture) <= {} on average, {} at worst (input {}); relative {} on average\n",
+                     law, short_bound(bound_sum_ / n), short_bound(bound_max_), worst_,
+                     short_bound(relative_sum_ / n));
 }
 
 std::string CertifyReport::statistics_lines() const {
@@ -173,6 +186,7 @@ std::string CertifyReport::footer() const {
     text += fmt::format("epsilon {} met at {} of {}{}\n", short_number(*options_.epsilon), below_epsilon_,
                         counted(count_, law), below_epsilon_ < count_ ? "; " + missed_reason_ : "");
   }
+  if (ensemble_.size() > 1) text += fmt::format("ensemble of {} networks; ", ensemble_.size());
   return text + fmt::format("{}, {}{}\n", counted(count_, law),
                             short_time(seconds_ / static_cast<double>(count_)),
                             count_ == 1 ? "" : " each on average");

@@ -10,7 +10,6 @@
 
 #include "mixcert/network/ensemble.h"
 #include "mixcert/network/layer_spec.h"
-#include "mixcert/network/network.h"
 #include "mixcert/propagate/result.h"
 #include "report/text_table.h"
 
@@ -20,7 +19,7 @@ namespace mixcert {
 class CertifyReport {
  public:
   /// `row_limit`: rows printed before the rest is only counted.
-  CertifyReport(const Network& network, const Options& options, Index row_limit = 20);
+  CertifyReport(const Ensemble& ensemble, const Options& options, Index row_limit = 20);
 
   /// The row of this result, under the table's header if it is the first; "" once row_limit
   /// rows were made.
@@ -36,10 +35,11 @@ class CertifyReport {
   };
   [[nodiscard]] std::string row(const Result& result) const;
   [[nodiscard]] std::string layer_table() const;
+  [[nodiscard]] std::string neurons(std::size_t layer) const;
   [[nodiscard]] std::string bound_line() const;
   [[nodiscard]] std::string statistics_lines() const;
 
-  const Network& network_;
+  const Ensemble& ensemble_;
   const Options& options_;
   Index row_limit_;
   TextTable inputs_;

@@ -3,6 +3,7 @@
 // Statistics of a result: (C.2) below, (C.3) and (C.4) above.
 #include "mixcert/statistics/two_sided.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -26,6 +27,34 @@ void check_memory(Index rows, const Options& options) {
                       " GiB; take fewer or raise --max-memory-in-gib");
 }
 
+/// The lower half, from samples of what the mixture stands for.
+TwoSidedStatistics lower_statistics(const Matrix& samples, const GaussianMixture& mixture, Index input_index,
+                                    const Options& options) {
+  TwoSidedStatistics statistics;
+  statistics.samples = options.statistics;
+  statistics.failure_probability = options.failure_probability;
+  const GelbrichLowerBound lower =
+      gelbrich_lower_bound(samples, mixture, options.seed, static_cast<std::uint64_t>(input_index));
+  statistics.w2_lower = lower.lower;
+  statistics.lower_confidence = lower.confidence;
+  statistics.assumption = "asymptotic: finite fourth moments";
+  return statistics;
+}
+
+/// Squares of the upper bound and of the cost it was estimated from.
+struct SquaredCosts {
+  double upper = 0.0;
+  double mean = 0.0;
+};
+
+SquaredCosts coupled_costs(const Network& network, ConstVectorRef input, Index input_index,
+                           const MomentTrace& trace, const SimulationOptions& simulation,
+                           double failure_probability) {
+  const CoupledSamples coupled = simulate_coupled(network, input, input_index, trace, simulation);
+  return {coupled_distance(coupled, failure_probability).square.upper,
+          (coupled.network - coupled.surrogate).colwise().squaredNorm().mean()};
+}
+
 }  // namespace
 
 TwoSidedStatistics two_sided_statistics(const Network& network, ConstMatrixRef inputs, Index input_index,
@@ -33,20 +62,41 @@ TwoSidedStatistics two_sided_statistics(const Network& network, ConstMatrixRef i
                                         const Options& options, const CancelFlag* cancel) {
   check_memory(mixture.dimension(), options);
   const SimulationOptions simulation{options.statistics, options.seed, 1, cancel};
-  TwoSidedStatistics statistics;
-  statistics.samples = options.statistics;
-  statistics.failure_probability = options.failure_probability;
   const Matrix samples = options.joint ? simulate_joint(network, inputs, simulation)
                                        : simulate(network, inputs.col(0), input_index, simulation);
-  const GelbrichLowerBound lower =
-      gelbrich_lower_bound(samples, mixture, options.seed, static_cast<std::uint64_t>(input_index));
-  statistics.w2_lower = lower.lower;
-  statistics.lower_confidence = lower.confidence;
-  statistics.assumption = "asymptotic: finite fourth moments";
+  TwoSidedStatistics statistics = lower_statistics(samples, mixture, input_index, options);
   if (trace == nullptr) return statistics;
-  const CoupledSamples coupled = simulate_coupled(network, inputs.col(0), input_index, *trace, simulation);
-  statistics.w2_upper = coupled_distance(coupled, options.failure_probability).w2_upper;
-  statistics.coupled_cost = std::sqrt((coupled.network - coupled.surrogate).colwise().squaredNorm().mean());
+  const SquaredCosts costs =
+      coupled_costs(network, inputs.col(0), input_index, *trace, simulation, options.failure_probability);
+  statistics.w2_upper = std::sqrt(costs.upper);
+  statistics.coupled_cost = std::sqrt(costs.mean);
+  return statistics;
+}
+
+TwoSidedStatistics two_sided_statistics(const Ensemble& ensemble, ConstMatrixRef inputs, Index input_index,
+                                        const std::vector<const MomentTrace*>& traces,
+                                        const GaussianMixture& mixture, const Options& options,
+                                        const CancelFlag* cancel) {
+  check_memory(mixture.dimension(), options);
+  require(static_cast<Index>(traces.size()) == ensemble.size(),
+          "two_sided_statistics: expected one trace per network");
+  const SimulationOptions simulation{options.statistics, options.seed, 1, cancel};
+  const Matrix samples = options.joint ? simulate_joint(ensemble, inputs, simulation)
+                                       : simulate(ensemble, inputs.col(0), input_index, simulation);
+  TwoSidedStatistics statistics = lower_statistics(samples, mixture, input_index, options);
+  if (std::find(traces.begin(), traces.end(), nullptr) != traces.end()) return statistics;
+  SquaredCosts total;
+  for (Index i = 0; i < ensemble.size(); ++i) {
+    SimulationOptions own = simulation;
+    own.seed = member_seed(options.seed, i);
+    const SquaredCosts costs =
+        coupled_costs(ensemble.member(i), inputs.col(0), input_index, *traces[static_cast<std::size_t>(i)],
+                      own, options.failure_probability / static_cast<double>(ensemble.size()));
+    total.upper += ensemble.weights()(i) * costs.upper;
+    total.mean += ensemble.weights()(i) * costs.mean;
+  }
+  statistics.w2_upper = std::sqrt(total.upper);
+  statistics.coupled_cost = std::sqrt(total.mean);
   return statistics;
 }
 
@@ -54,6 +104,14 @@ StatisticsService statistics_service(const CancelFlag* cancel) {
   return [cancel](const Network& network, ConstMatrixRef inputs, Index input_index, const MomentTrace* trace,
                   const GaussianMixture& mixture, const Options& options) {
     return two_sided_statistics(network, inputs, input_index, trace, mixture, options, cancel);
+  };
+}
+
+EnsembleStatisticsService ensemble_statistics_service(const CancelFlag* cancel) {
+  return [cancel](const Ensemble& ensemble, ConstMatrixRef inputs, Index input_index,
+                  const std::vector<const MomentTrace*>& traces, const GaussianMixture& mixture,
+                  const Options& options) {
+    return two_sided_statistics(ensemble, inputs, input_index, traces, mixture, options, cancel);
   };
 }
 

@@ -20,10 +20,17 @@
 
 namespace mixcert {
 
+/// A model file of an ensemble.
+struct ModelRecord {
+  std::string sha256;
+  double weight = 1.0;  ///< probability in the ensemble
+};
+
 /// What the JSON file records about the run.
 struct RunRecord {
   std::string version;
-  std::string model_sha256;
+  std::string model_sha256;          ///< of a single model
+  std::vector<ModelRecord> members;  ///< of an ensemble of several files, in place of model_sha256
   std::vector<std::string> assumptions;
   std::uint64_t seed = 0;
   std::string command;

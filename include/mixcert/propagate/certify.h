@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mixcert/core/parallel.h"
+#include "mixcert/network/ensemble.h"
 #include "mixcert/network/network.h"
 #include "mixcert/propagate/options.h"
 #include "mixcert/propagate/result.h"
@@ -26,6 +27,11 @@ struct MomentTrace;
 using StatisticsService = std::function<TwoSidedStatistics(
     const Network&, ConstMatrixRef, Index, const MomentTrace*, const GaussianMixture&, const Options&)>;
 
+/// The same of an ensemble, with one trace per member.
+using EnsembleStatisticsService = std::function<TwoSidedStatistics(const Ensemble&, ConstMatrixRef, Index,
+                                                                   const std::vector<const MomentTrace*>&,
+                                                                   const GaussianMixture&, const Options&)>;
+
 /// What the numerical library takes from outside.
 struct Services {
   /// Optimal coupling of the components of two mixtures, for certificate `paper`; the target
@@ -33,6 +39,8 @@ struct Services {
   std::function<std::vector<PlanEntry>(const GaussianMixture&, const GaussianMixture&)> mixture_plan;
   /// Needed when options.statistics > 0; the target mixcert::statistics has it as `statistics_service()`.
   StatisticsService statistics;
+  /// The same for ensembles of several networks: `ensemble_statistics_service()`.
+  EnsembleStatisticsService ensemble_statistics;
   /// Set to stop early.
   const CancelFlag* cancel = nullptr;
 };
@@ -48,6 +56,14 @@ void certify(const Network& network, ConstMatrixRef inputs, const Options& optio
 
 /// The same, collected.
 std::vector<Result> certify(const Network& network, ConstMatrixRef inputs, const Options& options,
+                            const Services& services = {});
+
+/// Certifies the mixture of the members' laws (B.1). Each member is certified with the same options (epsilon,
+/// max_components and the memory limit hold for each); bounds are combined by their weighted root mean
+/// square, and so are the terms of layers. One member: exactly the results of its network.
+void certify(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options, const ResultSink& sink,
+             const Services& services = {});
+std::vector<Result> certify(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options,
                             const Services& services = {});
 
 }  // namespace mixcert

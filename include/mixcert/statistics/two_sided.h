@@ -3,6 +3,8 @@
 // A statistical lower and upper bound of W2(p, q) for a certified result, to set beside the certificate.
 #pragma once
 
+#include <vector>
+
 #include "mixcert/propagate/certify.h"
 
 namespace mixcert {
@@ -14,7 +16,15 @@ TwoSidedStatistics two_sided_statistics(const Network& network, ConstMatrixRef i
                                         const MomentTrace* trace, const GaussianMixture& mixture,
                                         const Options& options, const CancelFlag* cancel = nullptr);
 
-/// The same as what Services::statistics expects.
+/// The same of an ensemble: the lower bound from samples of the ensemble, the upper one from the members'
+/// coupled simulations, whose squares average with the weights (B.3); NaN unless every member has a trace.
+TwoSidedStatistics two_sided_statistics(const Ensemble& ensemble, ConstMatrixRef inputs, Index input_index,
+                                        const std::vector<const MomentTrace*>& traces,
+                                        const GaussianMixture& mixture, const Options& options,
+                                        const CancelFlag* cancel = nullptr);
+
+/// The same as what Services::statistics and Services::ensemble_statistics expect.
 StatisticsService statistics_service(const CancelFlag* cancel = nullptr);
+EnsembleStatisticsService ensemble_statistics_service(const CancelFlag* cancel = nullptr);
 
 }  // namespace mixcert

@@ -1,0 +1,68 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Certification of ensembles: every member as a network of its own, then one mixture and one bound (B.1).
+#include <utility>
+#include <vector>
+
+#include "mixcert/core/error.h"
+#include "mixcert/propagate/certify.h"
+#include "propagate/ensemble_result.h"
+#include "propagate/methods.h"
+
+namespace mixcert {
+namespace {
+
+/// All members at one input, or jointly at all of them. What does not depend on inputs was prepared once per
+/// member.
+Result certify_members(const Ensemble& ensemble, const std::vector<Prepared>& prepared, ConstMatrixRef inputs,
+                       Index index, const Options& options, const Services& services) {
+  std::vector<Result> results;
+  std::vector<MomentTrace> traces;
+  std::vector<bool> has_coupling;
+  for (const Prepared& member : prepared) {
+    Certified certified = certify_network(member, inputs, index);
+    results.push_back(std::move(certified.result));
+    has_coupling.push_back(certified.has_coupling);
+    // Traces can be large; only statistics look at them again.
+    traces.push_back(options.statistics > 0 ? std::move(certified.trace) : MomentTrace());
+  }
+  Result result = combine_results(std::move(results), ensemble.weights(), options);
+  if (options.statistics == 0) return result;
+  std::vector<const MomentTrace*> simulated;
+  for (std::size_t i = 0; i < traces.size(); ++i) simulated.push_back(has_coupling[i] ? &traces[i] : nullptr);
+  result.statistics =
+      services.ensemble_statistics(ensemble, inputs, index, simulated, result.mixture, options);
+  return result;
+}
+
+}  // namespace
+
+void certify(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options, const ResultSink& sink,
+             const Services& services) {
+  if (ensemble.size() == 1) return certify(ensemble.member(0), inputs, options, sink, services);
+  options.validate();
+  check_inputs(ensemble.member(0), inputs);
+  require(options.statistics == 0 || services.ensemble_statistics != nullptr,
+          "option --statistics: needs Services::ensemble_statistics, which mixcert::statistics provides");
+  std::vector<Prepared> prepared;
+  for (Index i = 0; i < ensemble.size(); ++i) {
+    prepared.push_back(prepare_network(ensemble.member(i), options, services));
+  }
+  if (options.joint) {
+    sink(certify_members(ensemble, prepared, inputs, 0, options, services));
+    return;
+  }
+  certify_each(inputs.cols(), options, services, sink, [&](Index i) {
+    return certify_members(ensemble, prepared, inputs.col(i), i, options, services);
+  });
+}
+
+std::vector<Result> certify(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options,
+                            const Services& services) {
+  std::vector<Result> results;
+  certify(
+      ensemble, inputs, options, [&](Result&& result) { results.push_back(std::move(result)); }, services);
+  return results;
+}
+
+}  // namespace mixcert
