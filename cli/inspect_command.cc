@@ -20,9 +20,8 @@ void add_inspect_command(CLI::App& app) {
   add_model_option(*command, *model);
   command->footer("Example:\n  mixcert inspect net.safetensors");
   command->callback([model] {
-    const Network network = load_network(*model);
-    std::printf("%s\nsha256 %s\n\n%s", model->c_str(), sha256_of_file(*model).c_str(),
-                inspect_text(network).c_str());
+    const std::string text = inspect_text(load_layers(*model), load_ensemble(*model));
+    std::printf("%s\nsha256 %s\n\n%s", model->c_str(), sha256_of_file(*model).c_str(), text.c_str());
   });
 }
 

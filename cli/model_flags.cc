@@ -15,25 +15,10 @@
 #include "mixcert/core/option_table.h"
 #include "mixcert/io/model_file.h"
 #include "mixcert/io/sha256.h"
+#include "mixcert/network/layer_shape.h"
 
 namespace mixcert::cli {
 namespace {
-
-/// The network behind an identity layer whose bias is the noise, (L.5).
-Network behind_noise(const Network& network, const InputNoise::Component& noise) {
-  const Index size = network.inputs();
-  const Vector offset = noise.offset.size() == 0 ? Vector(Vector::Zero(size)) : noise.offset;
-  std::vector<DenseLayer> layers = {
-      DenseLayer("input noise", Matrix::Identity(size, size), offset, DeterministicWeights{}, noise.law)};
-  std::vector<ActivationMap> activations(1);
-  std::vector<Mask> masks(1);
-  for (Index k = 0; k < network.layer_count(); ++k) {
-    layers.push_back(network.layer(k));
-    activations.push_back(network.activation(k));
-    masks.push_back(network.mask(k));
-  }
-  return {std::move(layers), std::move(activations), std::move(masks)};
-}
 
 /// Of a law that is not deterministic.
 Index features_of(const InputNoise& noise) {
@@ -43,20 +28,15 @@ Index features_of(const InputNoise& noise) {
                                 : std::get<CorrelatedBias>(law).covariance.rows();
 }
 
-/// One file as an ensemble: a component of the noise each.
+/// One file as an ensemble: a network for each choice of its mixtures and each component of the noise.
 Ensemble load_model(const std::string& file, const InputNoise& noise, const ReadLimits& limits) {
-  Network network = load_network(file, limits);
-  if (noise.is_none()) return Ensemble(std::move(network));
-  require(features_of(noise) == network.inputs(),
-          fmt::format("{}: expected a network of {} inputs, as the noise has, got {}", file,
-                      features_of(noise), network.inputs()));
-  std::vector<Network> members;
-  Vector weights(static_cast<Index>(noise.components.size()));
-  for (const InputNoise::Component& component : noise.components) {
-    weights(static_cast<Index>(members.size())) = component.weight;
-    members.push_back(behind_noise(network, component));
+  if (!noise.is_none()) {
+    const Index inputs = input_shape(load_layers(file, limits)).size();
+    require(features_of(noise) == inputs,
+            fmt::format("{}: expected a network of {} inputs, as the noise has, got {}", file,
+                        features_of(noise), inputs));
   }
-  return {std::move(members), std::move(weights)};
+  return load_ensemble(file, limits, noise);
 }
 
 /// Noise of one standard deviation on every feature.

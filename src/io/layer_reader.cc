@@ -1,145 +1,133 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Reading the tensors of one dense layer. Shapes are checked here, before anything is
-// read; signs of variances and positive semidefiniteness by DenseLayer.
+// Layers of every type with their tensors.
+#include <algorithm>
 #include <array>
-#include <string_view>
+#include <set>
 
 #include "io/file_error.h"
 #include "io/layer_tensors.h"
+#include "io/tensor_reader.h"
 
 namespace mixcert::io {
 namespace {
 
-constexpr std::array<std::string_view, 12> kTensorNames = {
-    ".weight.mean",      ".weight.variance",     ".weight.row_covariance", ".weight.column_covariance",
-    ".weight.row_basis", ".weight.column_basis", ".weight.factor",         ".weight.covariance",
-    ".covariance",       ".bias.mean",           ".bias.variance",         ".bias.covariance"};
+constexpr std::array<std::string_view, 6> kConvolutionEndings = {
+    ".weight.mean", ".weight.variance", ".bias.mean", ".bias.variance", ".weight", ".bias"};
+constexpr std::array<std::string_view, 4> kBatchNormEndings = {".weight", ".bias", ".running_mean",
+                                                               ".running_variance"};
 
-class LayerReader {
+class NameCollector {
  public:
-  LayerReader(const SafetensorsReader& reader, const DenseEntry& entry) : reader_(reader), entry_(entry) {}
+  explicit NameCollector(const std::string& file) : file_(file) {}
 
-  DenseLayer read() const {
-    Matrix weight_mean = matrix(".weight.mean", entry_.outputs, entry_.inputs);
-    Vector bias_mean = has(".bias.mean") ? vector(".bias.mean") : Vector::Zero(entry_.outputs);
-    return {entry_.name, std::move(weight_mean), std::move(bias_mean), read_weights(), read_bias()};
+  void add(const std::vector<LayerEntry>& layers) {
+    for (const LayerEntry& entry : layers) std::visit(*this, entry.variant());
+  }
+  [[nodiscard]] std::vector<std::string> names() const { return {names_.begin(), names_.end()}; }
+
+  void operator()(const DenseEntry& entry) { claim(entry.name, dense_tensor_endings()); }
+  void operator()(const Conv2dSpec& entry) { claim(entry.name, kConvolutionEndings); }
+  void operator()(const BatchNormEntry& entry) { claim(entry.name, kBatchNormEndings); }
+  void operator()(const ResidualEntry& entry) { add(entry.layers); }
+  void operator()(const MixtureEntry& entry) {
+    for (const DenseEntry& layer : entry.layers) (*this)(layer);
+  }
+  void operator()(const auto& /*has no tensors*/) {}
+
+ private:
+  void claim(const std::string& layer, std::span<const std::string_view> endings) {
+    for (const std::string_view ending : endings) {
+      const std::string name = layer + std::string(ending);
+      if (names_.insert(name).second) continue;
+      bad_file(file_, "architecture", "layer names that cannot be confused",
+               "two layers that may own tensor " + in_quotes(name));
+    }
+  }
+
+  const std::string& file_;
+  std::set<std::string> names_;
+};
+
+/// A mean may be called NAME.weight.mean or, where there is no variance, NAME.weight.
+class ConvolutionReader {
+ public:
+  ConvolutionReader(const SafetensorsReader& reader, const Conv2dSpec& entry)
+      : entry_(entry), tensors_(reader, entry.name) {}
+
+  [[nodiscard]] Conv2dSpec read() const {
+    Conv2dSpec spec = entry_;
+    const Size2d& kernel = entry_.window.kernel;
+    const std::vector<Index> shape = {entry_.out, entry_.in / entry_.groups, kernel.height, kernel.width};
+    spec.kernel_mean = tensors_.values(mean_of(".weight"), shape);
+    if (tensors_.has(".weight.variance")) spec.kernel_variance = tensors_.values(".weight.variance", shape);
+    const std::string bias = mean_of(".bias");
+    if (tensors_.has(bias)) spec.bias_mean = tensors_.values(bias, {entry_.out});
+    if (tensors_.has(".bias.variance")) spec.bias_variance = tensors_.values(".bias.variance", {entry_.out});
+    return spec;
   }
 
  private:
-  /// The family is the exact set of tensors beside the mean.
-  WeightCovariance read_weights() const {
-    const Index out = entry_.outputs;
-    const Index in = entry_.inputs;
-    const std::string set = present();
-    if (set.empty()) return DeterministicWeights{};
-    if (set == " weight.variance") return MeanFieldWeights{matrix(".weight.variance", out, in)};
-    if (set == " weight.row_covariance weight.column_covariance") {
-      return KroneckerWeights{matrix(".weight.row_covariance", out, out),
-                              matrix(".weight.column_covariance", in, in)};
+  [[nodiscard]] std::string mean_of(const std::string& what) const {
+    const bool plain = tensors_.has(what);
+    const bool named = tensors_.has(what + ".mean");
+    if (plain && named)
+      tensors_.fail("one of " + what.substr(1) + " and " + what.substr(1) + ".mean", "both");
+    if (!named && tensors_.has(what + ".variance")) {
+      tensors_.fail(what.substr(1) + ".mean beside " + what.substr(1) + ".variance", "none");
     }
-    if (set == " weight.variance weight.row_basis weight.column_basis") {
-      return KroneckerEigenbasisWeights{matrix(".weight.row_basis", out, out),
-                                        matrix(".weight.column_basis", in, in),
-                                        matrix(".weight.variance", out, in)};
-    }
-    if (set == " weight.variance weight.factor") {
-      return LowRankWeights{matrix(".weight.variance", out, in), factor()};
-    }
-    if (set == " weight.covariance") {
-      return FullWeights{matrix(".weight.covariance", out * in, out * in)};
-    }
-    if (set == " covariance") {
-      return JointWeights{matrix(".covariance", out * (in + 1), out * (in + 1))};
-    }
-    bad_file(reader_.label(), "layer " + in_quotes(entry_.name),
-             "the tensors of one weight family (docs/model-format.md)", "together:" + set);
+    return plain ? what : what + ".mean";
   }
 
-  BiasCovariance read_bias() const {
-    const bool independent = has(".bias.variance");
-    const bool correlated = has(".bias.covariance");
-    const bool joint = has(".covariance");
-    const std::string field = "layer " + in_quotes(entry_.name);
-    if ((independent && correlated) || (joint && (independent || correlated))) {
-      bad_file(reader_.label(), field, "one of bias.variance, bias.covariance and covariance", "several");
-    }
-    if ((independent || correlated || joint) && !has(".bias.mean")) {
-      bad_file(reader_.label(), field, "bias.mean beside the law of the bias", "none");
-    }
-    if (correlated) return CorrelatedBias{matrix(".bias.covariance", entry_.outputs, entry_.outputs)};
-    if (!independent) return DeterministicBias{};
-    return IndependentBias{vector(".bias.variance")};
+  const Conv2dSpec& entry_;
+  TensorReader tensors_;
+};
+
+class SpecReader {
+ public:
+  explicit SpecReader(const SafetensorsReader& reader) : reader_(reader) {}
+
+  [[nodiscard]] std::vector<LayerSpec> read(const std::vector<LayerEntry>& layers) const {
+    std::vector<LayerSpec> specs;
+    specs.reserve(layers.size());
+    for (const LayerEntry& entry : layers) specs.push_back(std::visit(*this, entry.variant()));
+    return specs;
   }
 
-  /// Names of the tensors that speak of the law of the weights, in the order of
-  /// kTensorNames.
-  [[nodiscard]] std::string present() const {
-    std::string set;
-    for (const std::string_view name : kTensorNames) {
-      if (name == ".weight.mean" || name.starts_with(".bias")) continue;
-      if (has(name)) set.append(1, ' ').append(name.substr(1));
-    }
-    return set;
+  LayerSpec operator()(const DenseEntry& entry) const { return DenseSpec{read_dense(reader_, entry)}; }
+  LayerSpec operator()(const Conv2dSpec& entry) const { return ConvolutionReader(reader_, entry).read(); }
+  LayerSpec operator()(const BatchNormEntry& entry) const {
+    const TensorReader tensors(reader_, entry.name);
+    const auto values = [&](std::string_view ending) { return tensors.values(ending, {entry.features}); };
+    return BatchNormSpec{entry.name,
+                         values(".weight"),
+                         values(".bias"),
+                         values(".running_mean"),
+                         values(".running_variance"),
+                         entry.epsilon};
   }
-
-  [[nodiscard]] bool has(std::string_view name) const { return reader_.contains(full(name)); }
-  [[nodiscard]] std::string full(std::string_view name) const { return entry_.name + std::string(name); }
-
-  void require_shape(std::string_view name, const std::vector<Index>& shape) const {
-    const auto found = reader_.tensors().find(full(name));
-    const bool missing = found == reader_.tensors().end();
-    if (!missing && found->second.shape == shape) return;
-    bad_file(reader_.label(), "tensor " + in_quotes(full(name)), "shape " + shape_text(shape),
-             missing ? "no such tensor" : shape_text(found->second.shape));
+  LayerSpec operator()(const ResidualEntry& entry) const { return ResidualSpec{read(entry.layers)}; }
+  LayerSpec operator()(const MixtureEntry& entry) const {
+    MixtureSpec mixture{entry.weights, {}};
+    for (const DenseEntry& layer : entry.layers) mixture.alternatives.push_back({read_dense(reader_, layer)});
+    return mixture;
   }
+  LayerSpec operator()(const auto& complete) const { return complete; }
 
-  [[nodiscard]] Matrix matrix(std::string_view name, Index rows, Index columns) const {
-    require_shape(name, {rows, columns});
-    return as_matrix(reader_.read(full(name)));
-  }
-
-  [[nodiscard]] Vector vector(std::string_view name) const {
-    require_shape(name, {entry_.outputs});
-    const Array array = reader_.read(full(name));
-    return Eigen::Map<const Vector>(array.values.data(), array.size());
-  }
-
-  /// Columns of [out * in, rank], each reshaped to out x in.
-  [[nodiscard]] std::vector<Matrix> factor() const {
-    const std::string name = full(".weight.factor");
-    const std::vector<Index>& shape = reader_.tensors().at(name).shape;
-    const Index entries = entry_.outputs * entry_.inputs;
-    if (shape.size() != 2 || shape[0] != entries || shape[1] < 1) {
-      bad_file(reader_.label(), "tensor " + in_quotes(name),
-               "shape [" + std::to_string(entries) + ", rank] with rank >= 1", shape_text(shape));
-    }
-    const Array array = reader_.read(name);
-    std::vector<Matrix> columns(static_cast<std::size_t>(shape[1]), Matrix(entry_.outputs, entry_.inputs));
-    for (Index entry = 0; entry < entries; ++entry) {
-      for (Index s = 0; s < shape[1]; ++s) {
-        columns[static_cast<std::size_t>(s)](entry / entry_.inputs, entry % entry_.inputs) =
-            array.values[static_cast<std::size_t>(entry * shape[1] + s)];
-      }
-    }
-    return columns;
-  }
-
+ private:
   const SafetensorsReader& reader_;
-  const DenseEntry& entry_;
 };
 
 }  // namespace
 
-std::vector<std::string> layer_tensor_names(const std::string& layer) {
-  std::vector<std::string> names;
-  names.reserve(kTensorNames.size());
-  for (const std::string_view name : kTensorNames) names.push_back(layer + std::string(name));
-  return names;
+std::vector<std::string> owned_names(const std::vector<LayerEntry>& layers, const std::string& file) {
+  NameCollector collector(file);
+  collector.add(layers);
+  return collector.names();
 }
 
-DenseLayer read_layer(const SafetensorsReader& reader, const DenseEntry& entry) {
-  return LayerReader(reader, entry).read();
+std::vector<LayerSpec> read_layers(const SafetensorsReader& reader, const std::vector<LayerEntry>& layers) {
+  return SpecReader(reader).read(layers);
 }
 
 }  // namespace mixcert::io

@@ -1,28 +1,34 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The tensors of one dense layer in a model file, in both directions.
+// The tensors of layers in a model file, in both directions.
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "io/architecture.h"
 #include "mixcert/io/array.h"
 #include "mixcert/io/safetensors.h"
-#include "mixcert/network/dense_layer.h"
+#include "mixcert/network/layer_spec.h"
 
 namespace mixcert::io {
 
-/// Every name that a layer called `layer` may use.
-std::vector<std::string> layer_tensor_names(const std::string& layer);
+/// Every name that tensors of the layers, also of those inside other layers, may have; FileError where two
+/// layers may own one.
+std::vector<std::string> owned_names(const std::vector<LayerEntry>& layers, const std::string& file);
+/// Ends of the names of a dense layer's tensors.
+std::span<const std::string_view> dense_tensor_endings();
 
-/// Which family is meant follows from which tensors are there; FileError where they
-/// contradict each other or a shape is wrong, InvalidArgument where DenseLayer refuses
-/// the values.
-DenseLayer read_layer(const SafetensorsReader& reader, const DenseEntry& entry);
+/// Which family is meant follows from which tensors are there; FileError where they contradict each other or
+/// a shape is wrong, InvalidArgument where DenseLayer refuses the values.
+DenseLayer read_dense(const SafetensorsReader& reader, const DenseEntry& entry);
+std::vector<LayerSpec> read_layers(const SafetensorsReader& reader, const std::vector<LayerEntry>& layers);
 
-/// Adds the layer's tensors to `tensors`.
-void add_layer_tensors(const DenseLayer& layer, std::map<std::string, Array>& tensors);
+/// Adds the tensors of all layers to `tensors`; InvalidArgument where two layers want one name.
+void add_tensors(const std::vector<LayerSpec>& layers, std::map<std::string, Array>& tensors);
+void add_dense_tensors(const DenseLayer& layer, std::map<std::string, Array>& tensors);
 
 }  // namespace mixcert::io

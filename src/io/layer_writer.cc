@@ -1,69 +1,64 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The tensors that describe one dense layer.
+// The tensors that describe layers of every type.
+#include "io/file_error.h"
 #include "io/layer_tensors.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert::io {
 namespace {
 
-class LayerWriter {
+class TensorWriter {
  public:
-  LayerWriter(const DenseLayer& layer, std::map<std::string, Array>& tensors)
-      : layer_(layer), tensors_(tensors) {}
+  explicit TensorWriter(std::map<std::string, Array>& tensors) : tensors_(tensors) {}
 
-  void operator()(const DeterministicWeights& /*law*/) const {}
-  void operator()(const MeanFieldWeights& law) const { add(".weight.variance", law.variance); }
-  void operator()(const KroneckerWeights& law) const {
-    add(".weight.row_covariance", law.row_covariance);
-    add(".weight.column_covariance", law.column_covariance);
-  }
-  void operator()(const KroneckerEigenbasisWeights& law) const {
-    add(".weight.row_basis", law.row_basis);
-    add(".weight.column_basis", law.column_basis);
-    add(".weight.variance", law.variance);
-  }
-  void operator()(const LowRankWeights& law) const {
-    add(".weight.variance", law.variance);
-    const Index inputs = layer_.inputs();
-    Matrix factor(layer_.outputs() * inputs, static_cast<Index>(law.factor.size()));
-    for (Index s = 0; s < factor.cols(); ++s) {
-      for (Index entry = 0; entry < factor.rows(); ++entry) {
-        factor(entry, s) = law.factor[static_cast<std::size_t>(s)](entry / inputs, entry % inputs);
-      }
-    }
-    add(".weight.factor", factor);
-  }
-  void operator()(const FullWeights& law) const { add(".weight.covariance", law.covariance); }
-  void operator()(const JointWeights& law) const { add(".covariance", law.covariance); }
-
-  void operator()(const SharedWeights& /*law*/) const {
-    throw InvalidArgument("layer '" + layer_.name() + "': a convolution is stored by save_model, not as a matrix");
+  void add(const std::vector<LayerSpec>& layers) {
+    for (const LayerSpec& spec : layers) std::visit(*this, spec.variant());
   }
 
-  void operator()(const DeterministicBias& /*law*/) const {}
-  void operator()(const IndependentBias& law) const {
-    tensors_[layer_.name() + ".bias.variance"] = vector_to_array(law.variance);
+  void operator()(const DenseSpec& spec) {
+    std::map<std::string, Array> own;
+    add_dense_tensors(spec.layer, own);
+    for (auto& [name, array] : own) put(name, std::move(array));
   }
-  void operator()(const CorrelatedBias& law) const { add(".bias.covariance", law.covariance); }
+  void operator()(const Conv2dSpec& spec) {
+    const Size2d& kernel = spec.window.kernel;
+    const std::vector<Index> shape = {spec.out, spec.in / spec.groups, kernel.height, kernel.width};
+    const auto optional = [&](const std::string& ending, const std::vector<Index>& size,
+                              const Vector& values) {
+      if (values.size() > 0) put(spec.name + ending, {size, {values.begin(), values.end()}});
+    };
+    optional(".weight.mean", shape, spec.kernel_mean);
+    optional(".weight.variance", shape, spec.kernel_variance);
+    const bool zero = spec.bias_mean.size() == 0 && spec.bias_variance.size() > 0;
+    optional(".bias.mean", {spec.out}, zero ? Vector(Vector::Zero(spec.out)) : spec.bias_mean);
+    optional(".bias.variance", {spec.out}, spec.bias_variance);
+  }
+  void operator()(const BatchNormSpec& spec) {
+    put(spec.name + ".weight", vector_to_array(spec.weight));
+    put(spec.name + ".bias", vector_to_array(spec.bias));
+    put(spec.name + ".running_mean", vector_to_array(spec.running_mean));
+    put(spec.name + ".running_variance", vector_to_array(spec.running_variance));
+  }
+  void operator()(const ResidualSpec& spec) { add(spec.layers); }
+  void operator()(const MixtureSpec& spec) {
+    for (const DenseSpec& layer : spec.alternatives) (*this)(layer);
+  }
+  void operator()(const auto& /*has no tensors*/) {}
 
  private:
-  void add(const char* name, const Matrix& matrix) const {
-    tensors_[layer_.name() + name] = to_array(matrix);
+  void put(const std::string& name, Array array) {
+    require(tensors_.try_emplace(name, std::move(array)).second,
+            "expected layer names that differ, got two layers that own " + in_quotes(name));
   }
 
-  const DenseLayer& layer_;
   std::map<std::string, Array>& tensors_;
 };
 
 }  // namespace
 
-void add_layer_tensors(const DenseLayer& layer, std::map<std::string, Array>& tensors) {
-  tensors[layer.name() + ".weight.mean"] = to_array(layer.weight_mean());
-  tensors[layer.name() + ".bias.mean"] = vector_to_array(layer.bias_mean());
-  const LayerWriter writer(layer, tensors);
-  std::visit(writer, layer.weights());
-  std::visit(writer, layer.bias());
+void add_tensors(const std::vector<LayerSpec>& layers, std::map<std::string, Array>& tensors) {
+  TensorWriter(tensors).add(layers);
 }
 
 }  // namespace mixcert::io

@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <new>
-#include <set>
 
 #include "io/architecture.h"
 #include "io/file_error.h"
 #include "io/layer_tensors.h"
 #include "mixcert/core/error.h"
 #include "mixcert/io/safetensors.h"
+#include "mixcert/network/layer_shape.h"
+#include "mixcert/network/network_builder.h"
 
 namespace mixcert {
 namespace {
@@ -26,17 +27,10 @@ std::string metadata_entry(const SafetensorsReader& reader, const std::string& k
 }
 
 /// Each tensor belongs to exactly one layer.
-void check_claims(const SafetensorsReader& reader, const io::Architecture& architecture) {
-  std::set<std::string> known;
-  for (const io::DenseEntry& layer : architecture.layers) {
-    for (const std::string& name : io::layer_tensor_names(layer.name)) {
-      if (known.insert(name).second) continue;
-      io::bad_file(reader.label(), "architecture", "layer names that cannot be confused",
-                   "two layers that may own tensor " + io::in_quotes(name));
-    }
-  }
+void check_claims(const SafetensorsReader& reader, const std::vector<io::LayerEntry>& architecture) {
+  const std::vector<std::string> known = io::owned_names(architecture, reader.label());  // sorted
   for (const auto& [name, info] : reader.tensors()) {
-    if (known.contains(name)) continue;
+    if (std::binary_search(known.begin(), known.end(), name)) continue;
     io::bad_file(reader.label(), "tensor " + io::in_quotes(name),
                  "tensors of single layers (layers are independent of each other)",
                  "one that no layer of the architecture has");
@@ -55,52 +49,114 @@ void check_total_memory(const SafetensorsReader& reader) {
   io::check_memory(reader.label(), "the network", total + largest, reader.limits().max_bytes);
 }
 
-Network build_network(const SafetensorsReader& reader) {
+/// What `work` finds wrong is wrong with the file.
+template <class Work>
+auto blaming_the_file(const std::string& file, Work work) {
+  try {
+    return work();
+  } catch (const InvalidArgument& error) {
+    throw FileError(file + ": " + error.what());
+  } catch (const ResourceError& error) {
+    if (std::string_view(error.what()).starts_with(file)) throw;
+    throw ResourceError(file + ": " + error.what());
+  } catch (const std::bad_alloc&) {
+    throw ResourceError(file + ": not enough memory for the network");
+  }
+}
+
+std::vector<LayerSpec> read_specs(const SafetensorsReader& reader) {
   const std::string format = metadata_entry(reader, "format");
   if (format != kFormat) {
     io::bad_file(reader.label(), "__metadata__.format", io::in_quotes(kFormat), io::in_quotes(format));
   }
-  io::Architecture architecture =
+  const std::vector<io::LayerEntry> architecture =
       io::parse_architecture(metadata_entry(reader, "architecture"), reader.label());
   check_claims(reader, architecture);
   check_total_memory(reader);
-  std::vector<DenseLayer> layers;
-  try {
-    for (const io::DenseEntry& entry : architecture.layers) layers.push_back(io::read_layer(reader, entry));
-    return {std::move(layers), std::move(architecture.activations)};
-  } catch (const InvalidArgument& error) {
-    throw FileError(reader.label() + ": " + error.what());
-  } catch (const std::bad_alloc&) {
-    throw ResourceError(reader.label() + ": not enough memory for the network");
+  return blaming_the_file(reader.label(), [&] {
+    std::vector<LayerSpec> layers = io::read_layers(reader, architecture);
+    (void)layer_shapes(layers);  // checks what needs the tensors
+    return layers;
+  });
+}
+
+BuildLimits build_limits(const ReadLimits& limits) {
+  BuildLimits result;
+  result.max_bytes = std::min(result.max_bytes, limits.max_bytes);
+  return result;
+}
+
+Network read_network(const SafetensorsReader& reader) {
+  const std::vector<LayerSpec> layers = read_specs(reader);
+  return blaming_the_file(reader.label(),
+                          [&] { return build_network(layers, {}, build_limits(reader.limits())); });
+}
+
+/// The layers of a network as save_network keeps them.
+std::vector<LayerSpec> layers_of(const Network& network) {
+  require(network.front() == nullptr,
+          "save_network: expected a network without layers evaluated in front, got one with");
+  std::vector<LayerSpec> layers;
+  for (Index k = 0; k < network.layer_count(); ++k) {
+    const ActivationMap& activation = network.activation(k);
+    require(activation.is_uniform(),
+            "save_network: expected one activation for all neurons of a layer, got several");
+    if (activation.common().function() != ActivationFunction::Identity) {
+      layers.emplace_back(ActivationSpec{activation.common()});
+    }
+    const Mask& mask = network.mask(k);
+    if (mask.kind() == Mask::Kind::Bernoulli) layers.emplace_back(DropoutSpec{mask.rate()});
+    if (mask.kind() == Mask::Kind::Gaussian) layers.emplace_back(GaussianDropoutSpec{mask.rate()});
+    layers.emplace_back(DenseSpec{network.layer(k)});
   }
+  return layers;
 }
 
 }  // namespace
 
+std::vector<LayerSpec> load_layers(const std::filesystem::path& path, const ReadLimits& limits) {
+  return read_specs(SafetensorsReader(path, limits));
+}
+
+std::vector<LayerSpec> parse_layers(std::span<const std::byte> bytes, const std::string& label,
+                                    const ReadLimits& limits) {
+  return read_specs(SafetensorsReader(bytes, label, limits));
+}
+
+Ensemble load_ensemble(const std::filesystem::path& path, const ReadLimits& limits, const InputNoise& noise) {
+  const SafetensorsReader reader(path, limits);
+  const std::vector<LayerSpec> layers = read_specs(reader);
+  return blaming_the_file(reader.label(),
+                          [&] { return build_ensemble(layers, noise, build_limits(limits)); });
+}
+
 Network load_network(const std::filesystem::path& path, const ReadLimits& limits) {
-  return build_network(SafetensorsReader(path, limits));
+  return read_network(SafetensorsReader(path, limits));
 }
 
 Network parse_network(std::span<const std::byte> bytes, const std::string& label, const ReadLimits& limits) {
-  return build_network(SafetensorsReader(bytes, label, limits));
+  return read_network(SafetensorsReader(bytes, label, limits));
+}
+
+void save_layers(const std::filesystem::path& path, const std::vector<LayerSpec>& layers,
+                 std::map<std::string, std::string> metadata) {
+  (void)layer_shapes(layers);
+  metadata["format"] = kFormat;
+  metadata["architecture"] = io::architecture_text(layers);
+  try {  // what could not be read back is not written
+    const std::string label = "save_layers";
+    (void)io::owned_names(io::parse_architecture(metadata["architecture"], label), label);
+  } catch (const FileError& error) {
+    throw InvalidArgument(error.what());
+  }
+  std::map<std::string, Array> tensors;
+  io::add_tensors(layers, tensors);
+  write_safetensors(path, tensors, metadata);
 }
 
 void save_network(const std::filesystem::path& path, const Network& network,
                   std::map<std::string, std::string> metadata) {
-  std::map<std::string, Array> tensors;
-  std::set<std::string> names;
-  for (Index k = 0; k < network.layer_count(); ++k) {
-    const DenseLayer& layer = network.layer(k);
-    for (const std::string& name : io::layer_tensor_names(layer.name())) {
-      require(
-          names.insert(name).second,
-          "save_network: expected layer names that differ, got two layers that own " + io::in_quotes(name));
-    }
-    io::add_layer_tensors(layer, tensors);
-  }
-  metadata["format"] = kFormat;
-  metadata["architecture"] = io::architecture_text(network);
-  write_safetensors(path, tensors, metadata);
+  save_layers(path, layers_of(network), std::move(metadata));
 }
 
 }  // namespace mixcert

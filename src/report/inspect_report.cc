@@ -3,6 +3,7 @@
 // Text of `mixcert inspect`: layers, laws, constants and gains.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "mixcert/certify/sensitivity.h"
@@ -21,11 +22,40 @@ double layer_constant(const MetricChain& chain, const Sensitivity& sensitivity, 
   return std::sqrt(here / (l * l * chain.activation_weights[k + 1](0)));
 }
 
-}  // namespace
+/// "relu", "relu on 12 of 16".
+std::string activation_text(const ActivationMap& activation) {
+  const std::string name(to_string(activation.common().function()));
+  if (activation.is_uniform()) return name;
+  const auto changed = std::count(activation.unchanged().begin(), activation.unchanged().end(), false);
+  return fmt::format("{} on {} of {}", name, changed, activation.unchanged().size());
+}
 
-std::string inspect_text(const Network& network) {
+std::string mask_text(const Mask& mask) {
+  if (mask.is_none()) return "-";
+  return (mask.kind() == Mask::Kind::Gaussian ? "gaussian " : "bernoulli ") + short_number(mask.rate());
+}
+
+/// "mean-field, laplace".
+std::string law_text(std::string_view family, const EntryLaw& law) {
+  return law.is_normal() ? std::string(family) : fmt::format("{}, {}", family, law.name());
+}
+
+std::string weights_text(const DenseLayer& layer) {
+  const auto* law = std::get_if<MeanFieldWeights>(&layer.weights());
+  return law_text(family_name(layer.weights()), law != nullptr ? law->law : EntryLaw());
+}
+
+std::string bias_text(const DenseLayer& layer) {
+  const auto* law = std::get_if<IndependentBias>(&layer.bias());
+  const bool shared = law == nullptr && std::holds_alternative<SharedWeights>(layer.weights()) &&
+                      !layer.bias_variances().isZero(0.0);
+  return shared ? "shared" : law_text(family_name(layer.bias()), law != nullptr ? law->law : EntryLaw());
+}
+
+std::string canonical_layers(const Network& network) {
   const TextTable layers({{"layer", 8},
                           {"input through", 13},
+                          {"mask", 13},
                           {"in", 6},
                           {"out", 6},
                           {"weights", 22},
@@ -36,14 +66,34 @@ std::string inspect_text(const Network& network) {
   for (Index k = 0; k < network.layer_count(); ++k) {
     const DenseLayer& layer = network.layer(k);
     total += layer.parameter_count();
-    text += layers.row({layer.name(), std::string(to_string(network.activation(k).common().function())),
-                        std::to_string(layer.inputs()), std::to_string(layer.outputs()),
-                        std::string(family_name(layer.weights())), std::string(family_name(layer.bias())),
-                        std::to_string(layer.parameter_count())});
+    text += layers.row({layer.name(), activation_text(network.activation(k)), mask_text(network.mask(k)),
+                        std::to_string(layer.inputs()), std::to_string(layer.outputs()), weights_text(layer),
+                        bias_text(layer), std::to_string(layer.parameter_count())});
   }
-  text += fmt::format("\n{}, {}, {}, {} (means and covariances)\n", counted(network.inputs(), "input"),
-                      counted(network.outputs(), "output"), counted(network.hidden_count(), "hidden layer"),
-                      counted(total, "parameter"));
+  if (network.front() != nullptr) {
+    text += fmt::format("\ndeterministic layers in front, evaluated at the input: {} to {}\n",
+                        counted(network.inputs(), "input"), counted(network.feature_count(), "feature"));
+  }
+  return text + fmt::format("\n{}, {}, {}, {} (means and covariances)\n", counted(network.inputs(), "input"),
+                            counted(network.outputs(), "output"),
+                            counted(network.hidden_count(), "hidden layer"), counted(total, "parameter"));
+}
+
+}  // namespace
+
+std::string inspect_text(const std::vector<LayerSpec>& layers, const Ensemble& ensemble) {
+  std::string text = layers_text(layers);
+  if (ensemble.size() > 1) {
+    text += fmt::format("\nan ensemble of {} networks; the first, of weight {}, as it is certified\n",
+                        ensemble.size(), short_number(ensemble.weights()(0)));
+  } else {
+    text += "\nas it is certified\n";
+  }
+  return text + inspect_text(ensemble.member(0));
+}
+
+std::string inspect_text(const Network& network) {
+  std::string text = canonical_layers(network);
   if (network.hidden_count() == 0) return text;
 
   const Sensitivity sensitivity = analyse_sensitivity(network);

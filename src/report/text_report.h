@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mixcert/network/ensemble.h"
+#include "mixcert/network/layer_spec.h"
 #include "mixcert/propagate/result.h"
 #include "report/text_table.h"
 
@@ -54,7 +55,12 @@ class CertifyReport {
   std::string missed_reason_;  ///< of the first input that missed epsilon
 };
 
-/// The text of `mixcert inspect`.
+/// The text of `mixcert inspect`: the layers as the file lists them, then the canonical network of the first
+/// member.
+std::string inspect_text(const std::vector<LayerSpec>& layers, const Ensemble& ensemble);
+/// The canonical network alone: layers, masks, constants and gains.
 std::string inspect_text(const Network& network);
+/// One row per layer of the list, also of those inside residual blocks and mixtures.
+std::string layers_text(const std::vector<LayerSpec>& layers);
 
 }  // namespace mixcert

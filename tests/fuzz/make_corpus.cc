@@ -71,8 +71,63 @@ void make_models(const fs::path& directory) {
   }
 }
 
+/// Layers of every other type, with the tensors they want.
+void make_layer_models(const fs::path& directory) {
+  const std::string convolution =
+      R"({"type":"conv2d","name":"c","in":2,"out":2,"height":3,"width":3,"kernel":[2,1],"stride":1,)"
+      R"("padding":[1,0],"dilation":1,"groups":2})";
+  const std::string flat_dense = R"({"type":"flatten"},{"type":"dense","name":"d","in":)";
+  const Array kernel{{2, 1, 2, 1}, {1, -1, 2, 0.5}};
+  const Array pair{{2}, {1, 2}};
+  const std::map<std::string, Array> stochastic = {{"c.weight.mean", kernel},
+                                                   {"c.weight.variance", {{2, 1, 2, 1}, {1, 1, 2, 0.5}}},
+                                                   {"c.bias.mean", pair},
+                                                   {"c.bias.variance", pair}};
+  const auto write = [&](const std::string& name, const std::string& architecture,
+                         std::map<std::string, Array> tensors,
+                         const std::map<std::string, Array>& more = {}) {
+    tensors.insert(more.begin(), more.end());
+    mixcert::write_safetensors(directory / name, tensors,
+                               {{"format", "mixcert-network"}, {"architecture", "[" + architecture + "]"}});
+  };
+  const auto row = [](mixcert::Index size) {
+    return Array{{1, size}, std::vector<double>(static_cast<std::size_t>(size), 0.5)};
+  };
+  write("convolution", convolution, stochastic);
+  write("features",
+        convolution + R"(,{"type":"activation","function":"relu"},{"type":"max_pool2d","kernel":2},)" +
+            flat_dense + R"(4,"out":1,"law":"student_t","degrees":5})",
+        {{"c.weight", kernel}, {"c.bias", pair}}, {{"d.weight.mean", row(4)}, {"d.weight.variance", row(4)}});
+  write("pools",
+        convolution + R"(,{"type":"max_pool2d","kernel":[2,3],"stride":2,"padding":[1,0]},)"
+                      R"({"type":"avg_pool2d","kernel":2,"stride":[1,2],"padding":1})",
+        stochastic);
+  write("batch_norm", convolution + R"(,{"type":"batch_norm","name":"n","features":2,"epsilon":1e-5})",
+        stochastic,
+        {{"n.weight", pair}, {"n.bias", pair}, {"n.running_mean", pair}, {"n.running_variance", pair}});
+  write(
+      "dropout",
+      R"({"type":"dropout","rate":0.5},{"type":"gaussian_noise","std":0.25},{"type":"gaussian_dropout","rate":0.5},)"
+      R"({"type":"dense","name":"d","in":2,"out":1,"law":"laplace"})",
+      {{"d.weight.mean", row(2)}, {"d.weight.variance", row(2)}});
+  write(
+      "residual",
+      R"({"type":"dense","name":"a","in":2,"out":1},{"type":"residual","layers":[{"type":"activation","function":"tanh"},)"
+      R"({"type":"dense","name":"d","in":1,"out":1},{"type":"residual","layers":[{"type":"flatten"}]}]})",
+      {{"a.weight.mean", row(2)}, {"d.weight.mean", row(1)}});
+  write("mixture",
+        R"({"type":"mixture","weights":[0.25,0.75],"layers":[{"type":"dense","name":"a","in":2,"out":1},)"
+        R"({"type":"dense","name":"d","in":2,"out":1}]})",
+        {{"a.weight.mean", row(2)}, {"d.weight.mean", row(2)}});
+}
+
 void make_safetensors(const fs::path& directory) {
   mixcert::write_safetensors(directory / "tiny", {{"a", {{1}, {1}}}, {"b", {{0, 2}, {}}}}, {{"k", "v"}});
+}
+
+void make_all_models(const fs::path& directory) {
+  make_models(directory);
+  make_layer_models(directory);
 }
 
 void make_results(const fs::path& directory) {
@@ -102,8 +157,10 @@ int main(int count, char** arguments) try {
     return 2;
   }
   const std::map<std::string, void (*)(const fs::path&)> makers = {
-      {"npy", make_npy},      {"csv", make_csv},         {"npz", make_npz}, {"safetensors", make_safetensors},
-      {"model", make_models}, {"results", make_results}, {"idx", make_idx}, {"table", make_table},
+      {"npy", make_npy},          {"csv", make_csv},
+      {"npz", make_npz},          {"safetensors", make_safetensors},
+      {"model", make_all_models}, {"results", make_results},
+      {"idx", make_idx},          {"table", make_table},
   };
   for (const auto& [name, make] : makers) {
     const fs::path directory = fs::path(arguments[1]) / name;

@@ -86,7 +86,7 @@ TEST_P(Expansion, ResidualIsTheSumOfSkipAndBlock) {
   expect_equal({a, tanh, ResidualSpec{{relu, b, relu}}, b}, shape_);
   expect_equal({a, relu, ResidualSpec{{norm, tanh, a, norm, relu, b, norm}}}, shape_);
   expect_equal({a, ResidualSpec{{relu}}, ResidualSpec{{pool, b}}}, shape_);
-  expect_equal({a, ResidualSpec{{FlattenSpec{}}}}, {shape_.channels, shape_.image, true});
+  expect_equal({a, FlattenSpec{}, ResidualSpec{{FlattenSpec{}}}}, shape_);
 }
 
 /// Cov(y[c,p], y[e,q]) = [c = e] (Var b_c + sum over taps of Var k x(p, tap) x(q, tap)).
@@ -208,7 +208,7 @@ TEST_P(FoldedBatchNorm, ScalesTheLawOfEveryFamily) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, FoldedBatchNorm, ::testing::ValuesIn(testing::all_weight_families()),
-                         [](const auto& info) { return testing::to_string(info.param); });
+                         [](const auto& test) { return testing::to_string(test.param); });
 
 TEST(FoldedBatchNormOf, ASharedLawScalesEachChannel) {
   Generator generator = make_generator(6, Stream::Example);
