@@ -69,8 +69,8 @@ Matrix full_covariance(const Matrix& covariance, const Matrix& p, Index out) {
   return result;
 }
 
-/// F diag(variance) F' with F_(i,d),s = sum of the activations (j, d) at the places (i, j) of parameter s: one
-/// block per group of rows (N.3).
+/// F diag(variance) F' with F_(i,d),s the activation (j, d) at the place (i, j) of parameter s, one at places
+/// of the bias: one block per group of rows (N.3).
 Covariance shared_covariance(const SharedWeights& law, const PointMap& p, Index out) {
   const Index d = p.rows();
   const Index group_rows = law.rows_per_group;
@@ -85,7 +85,12 @@ Covariance shared_covariance(const SharedWeights& law, const PointMap& p, Index 
     Matrix factor = Matrix::Zero(group_rows * d, static_cast<Index>(column_of.size()));
     for (auto at = begin; at != place; ++at) {
       const double deviation = std::sqrt(law.variance(at->parameter));
-      factor.block((at->row - first) * d, column_of[at->parameter], d, 1) += deviation * p.col(at->column);
+      auto entries = factor.block((at->row - first) * d, column_of[at->parameter], d, 1);
+      if (at->column < p.cols()) {
+        entries += deviation * p.col(at->column);
+      } else {
+        entries.array() += deviation;
+      }
     }
     blocks.middleRows(first * d, group_rows * d).noalias() = factor * factor.transpose();
   }

@@ -31,19 +31,21 @@ Matrix low_rank_gram(const LowRankWeights& law, ConstVectorRef g) {
   return sum;
 }
 
-/// Diagonal, because a parameter has one place in a row.
+/// Diagonal, because a parameter has one place in a row (M.3); the bias has no part in it.
 Vector shared_gram(const SharedWeights& law, ConstVectorRef g, Index in) {
   Vector diagonal = Vector::Zero(in);
-  for (const auto& place : law.places) diagonal(place.column) += g(place.row) * law.variance(place.parameter);
+  for (const auto& place : law.places) {
+    if (place.column < in) diagonal(place.column) += g(place.row) * law.variance(place.parameter);
+  }
   return diagonal;
 }
 
-double shared_row_variance(const SharedWeights& law, Index row) {
+double shared_row_variance(const SharedWeights& law, Index row, Index in) {
   const auto before = [](const SharedWeights::Place& place, Index i) { return place.row < i; };
   double sum = 0.0;
   for (auto at = std::lower_bound(law.places.begin(), law.places.end(), row, before);
        at != law.places.end() && at->row == row; ++at) {
-    sum += law.variance(at->parameter);
+    if (at->column < in) sum += law.variance(at->parameter);
   }
   return sum;
 }
@@ -52,22 +54,23 @@ double shared_row_variance(const SharedWeights& law, Index row) {
 
 Matrix DenseLayer::centred_gram(ConstVectorRef g) const {
   return std::visit(
-      Overloaded{[&](const DeterministicWeights&) -> Matrix { return Matrix::Zero(inputs(), inputs()); },
-                 [&](const MeanFieldWeights& law) -> Matrix {
-                   return Vector(law.variance.transpose() * g).asDiagonal();
-                 },
-                 [&](const KroneckerWeights& law) -> Matrix {
-                   return law.row_covariance.diagonal().dot(g) * law.column_covariance;
-                 },
-                 [&](const KroneckerEigenbasisWeights& law) -> Matrix { return eigenbasis_gram(law, g); },
-                 [&](const LowRankWeights& law) -> Matrix { return low_rank_gram(law, g); },
-                 [&](const FullWeights& law) -> Matrix {
-                   return row_block_sum(law.covariance, g, inputs(), inputs());
-                 },
-                 [&](const JointWeights& law) -> Matrix {
-                   return row_block_sum(law.covariance, g, inputs() + 1, inputs());
-                 },
-                 [&](const SharedWeights& law) -> Matrix { return shared_gram(law, g, inputs()).asDiagonal(); }},
+      Overloaded{
+          [&](const DeterministicWeights&) -> Matrix { return Matrix::Zero(inputs(), inputs()); },
+          [&](const MeanFieldWeights& law) -> Matrix {
+            return Vector(law.variance.transpose() * g).asDiagonal();
+          },
+          [&](const KroneckerWeights& law) -> Matrix {
+            return law.row_covariance.diagonal().dot(g) * law.column_covariance;
+          },
+          [&](const KroneckerEigenbasisWeights& law) -> Matrix { return eigenbasis_gram(law, g); },
+          [&](const LowRankWeights& law) -> Matrix { return low_rank_gram(law, g); },
+          [&](const FullWeights& law) -> Matrix {
+            return row_block_sum(law.covariance, g, inputs(), inputs());
+          },
+          [&](const JointWeights& law) -> Matrix {
+            return row_block_sum(law.covariance, g, inputs() + 1, inputs());
+          },
+          [&](const SharedWeights& law) -> Matrix { return shared_gram(law, g, inputs()).asDiagonal(); }},
       weights_);
 }
 
@@ -89,31 +92,37 @@ void DenseLayer::compute_variances() {
     for (Index i = 0; i < outputs(); ++i)
       bias_variances_(i) = joint->covariance.diagonal()(i * stride + inputs());
   }
+  if (const auto* shared = std::get_if<SharedWeights>(&weights_)) {
+    for (const auto& place : shared->places) {
+      if (place.column == inputs()) bias_variances_(place.row) += shared->variance(place.parameter);
+    }
+  }
 }
 
 double DenseLayer::row_variance(Index i) const {
-  return std::visit(Overloaded{[](const DeterministicWeights&) { return 0.0; },
-                               [&](const MeanFieldWeights& law) { return law.variance.row(i).sum(); },
-                               [&](const KroneckerWeights& law) {
-                                 return law.row_covariance(i, i) * law.column_covariance.trace();
-                               },
-                               [&](const KroneckerEigenbasisWeights& law) {
-                                 const Vector columns = law.column_basis.colwise().squaredNorm();
-                                 return law.row_basis.row(i).cwiseAbs2().dot(law.variance * columns);
-                               },
-                               [&](const LowRankWeights& law) {
-                                 double sum = law.variance.row(i).sum();
-                                 for (const Matrix& column : law.factor) sum += column.row(i).squaredNorm();
-                                 return sum;
-                               },
-                               [&](const FullWeights& law) {
-                                 return law.covariance.diagonal().segment(i * inputs(), inputs()).sum();
-                               },
-                               [&](const JointWeights& law) {
-                                 return law.covariance.diagonal().segment(i * (inputs() + 1), inputs()).sum();
-                               },
-                               [&](const SharedWeights& law) { return shared_row_variance(law, i); }},
-                    weights_);
+  return std::visit(
+      Overloaded{[](const DeterministicWeights&) { return 0.0; },
+                 [&](const MeanFieldWeights& law) { return law.variance.row(i).sum(); },
+                 [&](const KroneckerWeights& law) {
+                   return law.row_covariance(i, i) * law.column_covariance.trace();
+                 },
+                 [&](const KroneckerEigenbasisWeights& law) {
+                   const Vector columns = law.column_basis.colwise().squaredNorm();
+                   return law.row_basis.row(i).cwiseAbs2().dot(law.variance * columns);
+                 },
+                 [&](const LowRankWeights& law) {
+                   double sum = law.variance.row(i).sum();
+                   for (const Matrix& column : law.factor) sum += column.row(i).squaredNorm();
+                   return sum;
+                 },
+                 [&](const FullWeights& law) {
+                   return law.covariance.diagonal().segment(i * inputs(), inputs()).sum();
+                 },
+                 [&](const JointWeights& law) {
+                   return law.covariance.diagonal().segment(i * (inputs() + 1), inputs()).sum();
+                 },
+                 [&](const SharedWeights& law) { return shared_row_variance(law, i, inputs()); }},
+      weights_);
 }
 
 Index DenseLayer::parameter_count() const {

@@ -59,11 +59,12 @@ class Checker {
 
   void places(SharedWeights& law, Index out, Index in) const {
     if (law.rows_per_group == 0) law.rows_per_group = out;
-    if (law.rows_per_group < 0 || out % law.rows_per_group != 0) fail("places", "expected equal groups of rows");
+    if (law.rows_per_group < 0 || out % law.rows_per_group != 0)
+      fail("places", "expected equal groups of rows");
     std::vector<Index> row_of(static_cast<std::size_t>(law.variance.size()), -1);
     Index last = 0;
     for (const SharedWeights::Place& place : law.places) {
-      const bool inside = place.row >= last && place.row < out && place.column >= 0 && place.column < in &&
+      const bool inside = place.row >= last && place.row < out && place.column >= 0 && place.column <= in &&
                           place.parameter >= 0 && place.parameter < law.variance.size();
       if (!inside) fail("places", "expected places inside the matrix, sorted by row");
       last = place.row;

@@ -156,8 +156,9 @@ class SharedNoise : public LayerNoise {
     parameters.array().colwise() *= law_.variance.array().sqrt();
     for (const auto& place : law_.places) {
       for (Index column = 0; column < outputs.cols(); ++column) {
-        outputs(place.row, column) +=
-            parameters(place.parameter, column / group_size_) * activations(place.column, column);
+        // The column behind the last is the bias.
+        const double input = place.column < activations.rows() ? activations(place.column, column) : 1.0;
+        outputs(place.row, column) += parameters(place.parameter, column / group_size_) * input;
       }
     }
   }

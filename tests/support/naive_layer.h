@@ -33,6 +33,7 @@ inline double weight_entry_covariance(const DenseLayer& layer, Index i, Index j,
     }
   }
   if (const auto* law = std::get_if<SharedWeights>(&layer.weights())) {
+    // Also at j or l equal to the number of inputs.
     for (const auto& one : law->places) {
       for (const auto& other : law->places) {
         if (one.row == i && one.column == j && other.row == k && other.column == l &&
@@ -55,10 +56,12 @@ inline double entry_covariance_of(const DenseLayer& layer, Index i, Index j, Ind
     return law->covariance(i * (in + 1) + j, k * (in + 1) + l);
   }
   if (j < in && l < in) return weight_entry_covariance(layer, i, j, k, l);
-  if (j != l) return 0.0;  // weights are independent of the bias
-  if (const auto* law = std::get_if<IndependentBias>(&layer.bias())) return i == k ? law->variance(i) : 0.0;
-  if (const auto* law = std::get_if<CorrelatedBias>(&layer.bias())) return law->covariance(i, k);
-  return 0.0;
+  const bool shared = std::holds_alternative<SharedWeights>(layer.weights());
+  double sum = shared ? weight_entry_covariance(layer, i, j, k, l) : 0.0;
+  if (j != l) return sum;  // other weights are independent of the bias
+  if (const auto* law = std::get_if<IndependentBias>(&layer.bias())) sum += i == k ? law->variance(i) : 0.0;
+  if (const auto* law = std::get_if<CorrelatedBias>(&layer.bias())) sum += law->covariance(i, k);
+  return sum;
 }
 
 /// Covariance of the rows of [W, b], index i * (inputs + 1) + j.

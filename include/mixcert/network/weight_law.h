@@ -57,22 +57,25 @@ struct JointWeights {
 
 /// Entries that are one and the same random number: W_ij - M_ij = xi_s for every place (i, j) of parameter s,
 /// parameters independent with the given variances; entries without a place are their mean. In each row a
-/// parameter has at most one place (so a convolution, whose rows are output positions, fits).
+/// parameter has at most one place (so a convolution, whose rows are output positions, fits). The bias may
+/// share too: column `inputs` stands for it, b_i - E b_i = xi_s, beside which the law of the bias may add
+/// more.
 struct SharedWeights {
   struct Place {
     Index row = 0;
-    Index column = 0;
+    Index column = 0;  // the number of inputs: the bias of the row
     Index parameter = 0;
   };
   Vector variance;            // one per parameter
   std::vector<Place> places;  // sorted by row
-  /// Rows [g * rows_per_group, (g+1) * rows_per_group) share parameters with each other and with no other row;
-  /// all rows when nothing is known.
+  /// Rows [g * rows_per_group, (g+1) * rows_per_group) share parameters with each other and with no other
+  /// row; all rows when nothing is known.
   Index rows_per_group = 0;
 };
 
-using WeightCovariance = std::variant<DeterministicWeights, MeanFieldWeights, KroneckerWeights,
-                                      KroneckerEigenbasisWeights, LowRankWeights, FullWeights, JointWeights, SharedWeights>;
+using WeightCovariance =
+    std::variant<DeterministicWeights, MeanFieldWeights, KroneckerWeights, KroneckerEigenbasisWeights,
+                 LowRankWeights, FullWeights, JointWeights, SharedWeights>;
 
 /// Covariance of the bias when it is independent of the weights.
 struct DeterministicBias {};

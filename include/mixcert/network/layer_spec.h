@@ -1,0 +1,128 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Layers as a model file lists them: plain structs without behaviour. build_network (network_builder.h) turns
+// a list of them into the canonical network. Images are channel-major: value (channel, row, column) has the
+// index (channel * height + row) * width + column.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "mixcert/activation/activation.h"
+#include "mixcert/core/types.h"
+#include "mixcert/network/dense_layer.h"
+
+namespace mixcert {
+
+struct Size2d {
+  Index height = 1;
+  Index width = 1;
+
+  friend bool operator==(const Size2d&, const Size2d&) = default;
+};
+
+/// How a kernel moves over an image, as in torch.
+struct Window2d {
+  Size2d kernel;
+  Size2d stride;
+  Size2d padding = {0, 0};
+  Size2d dilation;
+};
+
+struct DenseSpec {
+  DenseLayer layer;
+};
+
+/// y[c, p] = b[c] + sum over the taps (i, j) and the input channels d of the group of c of
+/// k[c, d, i, j] x[d, p * stride - padding + (i, j) * dilation], zero outside the image (L.2). The parameters
+/// are independent and Gaussian; each is one random number, shared by all positions p.
+struct Conv2dSpec {
+  std::string name;
+  Index in = 1;   ///< channels
+  Index out = 1;  ///< channels
+  Size2d image;   ///< of the input
+  Window2d window;
+  Index groups = 1;
+  Vector kernel_mean;      ///< [out, in / groups, kernel height, kernel width], the last varies fastest
+  Vector kernel_variance;  ///< empty: deterministic
+  Vector bias_mean;        ///< [out]; empty: zero
+  Vector bias_variance;    ///< empty: deterministic
+};
+
+/// Means of windows; zeros of the padding count (torch's default).
+struct AvgPool2dSpec {
+  Window2d window;
+};
+
+/// Largest values of windows; the padding is left out.
+struct MaxPool2dSpec {
+  Window2d window;
+};
+
+/// An image as a vector.
+struct FlattenSpec {};
+
+/// weight (x - running_mean) / (running_variance + epsilon)^(1/2) + bias, one entry per channel (L.3).
+struct BatchNormSpec {
+  std::string name;
+  Vector weight;
+  Vector bias;
+  Vector running_mean;
+  Vector running_variance;
+  double epsilon = 1e-5;
+};
+
+struct ActivationSpec {
+  Activation activation;
+};
+
+/// Factors 0 with probability `rate` and 1 / (1 - rate) otherwise, independent over neurons.
+struct DropoutSpec {
+  double rate = 0.0;
+};
+
+/// Factors N(1, rate / (1 - rate)).
+struct GaussianDropoutSpec {
+  double rate = 0.0;
+};
+
+/// Adds independent N(0, deviation^2) to every coordinate.
+struct GaussianNoiseSpec {
+  double deviation = 0.0;
+};
+
+struct LayerSpec;
+
+/// x + F(x), F the layers; both of one shape.
+struct ResidualSpec {
+  std::vector<LayerSpec> layers;
+};
+
+/// One of several dense layers, drawn with its weight. Discrete weights are a mixture of deterministic
+/// layers.
+struct MixtureSpec {
+  std::vector<double> weights;
+  std::vector<DenseSpec> alternatives;
+};
+
+using LayerSpecVariant = std::variant<DenseSpec, Conv2dSpec, AvgPool2dSpec, MaxPool2dSpec, FlattenSpec,
+                                      BatchNormSpec, ActivationSpec, DropoutSpec, GaussianDropoutSpec,
+                                      GaussianNoiseSpec, ResidualSpec, MixtureSpec>;
+
+struct LayerSpec : LayerSpecVariant {
+  using LayerSpecVariant::LayerSpecVariant;
+
+  [[nodiscard]] const LayerSpecVariant& variant() const { return *this; }
+};
+
+/// As model files spell it: "dense", "conv2d", ...
+std::string_view type_name(const LayerSpec& spec);
+/// "conv2d 'name'", or the type alone where a layer has no name.
+std::string title(const LayerSpec& spec);
+/// Does the layer, given its input, always give the same output? (A mixture never does.)
+bool is_deterministic(const LayerSpec& spec);
+bool is_deterministic(const Conv2dSpec& spec);
+
+}  // namespace mixcert
