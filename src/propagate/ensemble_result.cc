@@ -82,7 +82,9 @@ LayerReport combined_layer(const std::vector<Result>& results, const Vector& wei
     const auto squared = [&](const Result& result) {
       return k < result.layers.size() ? square(Upper::exact(result.layers[k].*term)) : Upper();
     };
-    return sqrt(average(results, weights, squared)).upper;
+    const Upper root = sqrt(average(results, weights, squared));
+    // Outward rounding of nothing would print as 1e-162.
+    return root.nominal == 0.0 ? 0.0 : root.upper;
   };
   LayerReport combined;
   combined.layer = static_cast<Index>(k) + 1;

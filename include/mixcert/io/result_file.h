@@ -29,14 +29,14 @@ struct ModelRecord {
 /// What the JSON file records about the run.
 struct RunRecord {
   std::string version;
-  std::string model_sha256;          ///< of a single model
-  std::vector<ModelRecord> members;  ///< of an ensemble of several files, in place of model_sha256
+  std::string model_sha256;  ///< of a single model
   std::vector<std::string> assumptions;
   std::uint64_t seed = 0;
   std::string command;
   bool joint = false;
   /// Name and value of every option, as option_table() gives them; empty: not set.
   std::vector<std::pair<std::string, std::string>> options;
+  std::vector<ModelRecord> members = {};  ///< of an ensemble of several files, in place of model_sha256
 };
 
 class ResultWriter {
