@@ -81,6 +81,12 @@ void add_dense_tensors(State& tensors, const DenseNet& net, const FloatVector& v
   }
 }
 
+void append_dense_law(const DenseNet& net, const DenseLaw& law, ordered_json& architecture, State& tensors) {
+  append_dense(architecture, net);
+  add_dense_tensors(tensors, net, law.mean, "mean");
+  if (law.variance.size() > 0) add_dense_tensors(tensors, net, law.variance, "variance");
+}
+
 Metadata with_architecture(Metadata metadata, const ordered_json& architecture) {
   metadata["format"] = "mixcert-network";
   metadata["architecture"] = architecture.dump();
@@ -89,21 +95,12 @@ Metadata with_architecture(Metadata metadata, const ordered_json& architecture) 
 
 }  // namespace
 
-Network to_network(const DenseNet& net, const DenseLaw& law) {
-  std::vector<DenseLayer> layers;
-  std::vector<ActivationMap> activations;
-  for (Index k = 0; k < net.layer_count(); ++k) {
-    WeightCovariance weights = DeterministicWeights{};
-    BiasCovariance bias = DeterministicBias{};
-    if (law.variance.size() > 0) {
-      weights = MeanFieldWeights{net.weight(law.variance.data(), k).cast<double>()};
-      bias = IndependentBias{net.bias(law.variance.data(), k).cast<double>()};
-    }
-    layers.emplace_back(std::to_string(k), net.weight(law.mean.data(), k).cast<double>(),
-                        net.bias(law.mean.data(), k).cast<double>(), std::move(weights), std::move(bias));
-    activations.push_back(k == 0 ? Activation() : net.activation());
-  }
-  return {std::move(layers), std::move(activations)};
+void write_dense_network(const std::filesystem::path& path, const DenseNet& net, const DenseLaw& law,
+                         const Metadata& metadata) {
+  State tensors;
+  ordered_json architecture = ordered_json::array();
+  append_dense_law(net, law, architecture, tensors);
+  write_safetensors(path, tensors, with_architecture(metadata, architecture));
 }
 
 void write_backbone(const std::filesystem::path& path, const ConvNet& conv, const float* parameters,
@@ -139,13 +136,9 @@ void write_full_network(const std::filesystem::path& path, const StackNet& net,
                         const FloatVector& conv_parameters, const DenseLaw& law, const Metadata& metadata) {
   State tensors;
   ordered_json architecture = ordered_json::array();
-  if (net.conv) {
-    add_backbone_tensors(tensors, *net.conv, conv_parameters.data());
-    append_backbone(architecture, *net.conv);
-  }
-  append_dense(architecture, net.dense);
-  add_dense_tensors(tensors, net.dense, law.mean, "mean");
-  if (law.variance.size() > 0) add_dense_tensors(tensors, net.dense, law.variance, "variance");
+  add_backbone_tensors(tensors, *net.conv, conv_parameters.data());
+  append_backbone(architecture, *net.conv);
+  append_dense_law(net.dense, law, architecture, tensors);
   write_safetensors(path, tensors, with_architecture(metadata, architecture));
 }
 

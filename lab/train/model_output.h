@@ -21,8 +21,9 @@ struct DenseLaw {
   FloatVector variance;
 };
 
-/// Layers "0", "1", ..; dropout is left out.
-Network to_network(const DenseNet& net, const DenseLaw& law);
+/// Layers "0", "1", .., activations and dropout.
+void write_dense_network(const std::filesystem::path& path, const DenseNet& net, const DenseLaw& law,
+                         const Metadata& metadata);
 
 /// Convolutions alone: tensors NAME.weight [out, in, 3, 3] and NAME.bias [out].
 void write_backbone(const std::filesystem::path& path, const ConvNet& conv, const float* parameters,
@@ -30,8 +31,7 @@ void write_backbone(const std::filesystem::path& path, const ConvNet& conv, cons
 /// Throws FileError where a tensor is missing or has another shape.
 FloatVector read_backbone(const std::filesystem::path& path, const ConvNet& conv);
 
-/// Backbone, dense layers and dropout in one file. `mixcert certify` does not read these layers yet
-/// and says so.
+/// Backbone, dense layers and dropout in one file. The network must have convolutions.
 void write_full_network(const std::filesystem::path& path, const StackNet& net,
                         const FloatVector& conv_parameters, const DenseLaw& law, const Metadata& metadata);
 

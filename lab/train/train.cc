@@ -232,20 +232,12 @@ void TrainingRun::measure(const Learner& learner, const StageData& examples, boo
 
 void TrainingRun::write_files(const StackNet& net, const StageData& examples, const DenseLaw& law) {
   const Metadata metadata = model_metadata(data_, options_, summary_.noise_std);
-  save_network(out_, to_network(net.dense, law), metadata);
+  write_dense_network(out_, net.dense, law, metadata);
   summary_.files.push_back(out_);
-  if (net.dense.has_dropout()) {
-    summary_.remarks.push_back(out_.filename().string() +
-                               " has no dropout: it is the deterministic mean network");
-  }
-  const bool backbone = options_.backbone != Backbone::None;
-  if (!backbone && !net.dense.has_dropout()) return;
+  if (options_.backbone == Backbone::None) return;
   const StackNet whole = make_net();
   summary_.files.push_back(sibling(out_, "full.safetensors"));
   write_full_network(summary_.files.back(), whole, backbone_, law, metadata);
-  summary_.remarks.push_back(summary_.files.back().filename().string() +
-                             " has every layer, with types that mixcert certify does not read yet");
-  if (!backbone) return;
   summary_.files.push_back(sibling(out_, "backbone.safetensors"));
   write_backbone(summary_.files.back(), *whole.conv, backbone_.data(), metadata);
   const Examples first = first_examples(joint() ? data_.test : examples.test, kFeatureRows);
