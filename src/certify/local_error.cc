@@ -23,8 +23,8 @@ void lipschitz_errors(const GridSignature& signature, const Vector& variances, U
 }
 
 /// Replaces the errors of a diagonal component by local-slope bounds where smaller, (S.4).
-void refine_diagonal(const Gaussian& gaussian, const GridSignature& signature, const ActivationMap& activation,
-                     Index input_count, Index j, LocalErrors& errors) {
+void refine_diagonal(const Gaussian& gaussian, const GridSignature& signature,
+                     const ActivationMap& activation, Index input_count, Index j, LocalErrors& errors) {
   const Vector deviations = gaussian.covariance.variances().cwiseSqrt();
   const NormalQuantizer& one_point = optimal_quantizer(1);
   std::vector<const NormalQuantizer*> quantizer(static_cast<std::size_t>(gaussian.dimension()), &one_point);

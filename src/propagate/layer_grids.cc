@@ -59,8 +59,9 @@ class CoordinateErrors {
     if (!(variances_(i) > 0.0)) return 0.0;
     const NormalQuantizer& quantizer = placement_.family(n);
     const double l = placement_.activation.lipschitz().nominal;
-    const double local =
-        coordinate_error(placement_.activation.at(i / placement_.input_count), mean_(i), std::sqrt(variances_(i)), quantizer).nominal;
+    const double local = coordinate_error(placement_.activation.at(i / placement_.input_count), mean_(i),
+                                          std::sqrt(variances_(i)), quantizer)
+                             .nominal;
     return std::min(l * l * variances_(i) * quantizer.distortion.nominal, local);
   }
 

@@ -13,7 +13,9 @@ namespace mixcert {
 class ActivationMap {
  public:
   /// `unchanged[j]`: neuron j passes as it is; empty: none does.
-  ActivationMap(Activation common = Activation(), std::vector<bool> unchanged = {});  // NOLINT(google-explicit-constructor): an activation is one
+  ActivationMap(
+      Activation common = Activation(),
+      std::vector<bool> unchanged = {});  // NOLINT(google-explicit-constructor): an activation is one
 
   /// The function of the neurons that do not pass unchanged.
   [[nodiscard]] const Activation& common() const { return common_; }

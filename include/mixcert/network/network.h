@@ -22,8 +22,8 @@ class Network {
   /// features (identity in most networks). One activation per layer; one mask per layer, or none at all. The
   /// first layer has no mask: its input is put behind an identity layer (L.5). Throws InvalidArgument where
   /// sizes do not chain.
-  Network(std::vector<DenseLayer> layers, std::vector<ActivationMap> activations, std::vector<Mask> masks = {},
-          std::shared_ptr<const FeatureMap> front = nullptr);
+  Network(std::vector<DenseLayer> layers, std::vector<ActivationMap> activations,
+          std::vector<Mask> masks = {}, std::shared_ptr<const FeatureMap> front = nullptr);
 
   /// Number of affine layers, K + 1.
   [[nodiscard]] Index layer_count() const { return static_cast<Index>(layers_.size()); }
