@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Trees of masks. At rate 1/2 the greedy tree is about balanced; at small rates it is deep along the masks
-// that drop nothing, and 64 leaves know 13 masks on average instead of 6 at rate 0.1 (a Tunstall code).
+// that drop nothing, and 64 leaves know 12 masks on average instead of 6 at rate 0.1 (a Tunstall code).
 #include "mixcert/certify/mask_tree.h"
 
 #include <algorithm>
