@@ -118,7 +118,7 @@ void CanonicalChain::scale(const std::string& name, const BatchNormScale& scale)
     Vector shift = Vector::Zero(open->outputs());
     factor.head(width_) = scale.scale;
     shift.head(width_) = scale.shift;
-    return replace_last(scaled_rows(*open, factor, shift));
+    if (can_scale_rows(*open, factor)) return replace_last(scaled_rows(*open, factor, shift));
   }
   budget_.take_matrix("batch_norm '" + name + "'", width_, width_);
   affine({name, scale.scale.asDiagonal(), scale.shift, DeterministicWeights{}, DeterministicBias{}});

@@ -25,7 +25,7 @@ Vector repeated(const Vector& scale, Index columns) {
 SharedWeights scaled_shared(SharedWeights law, const Vector& scale) {
   const Vector original = law.variance;
   for (const auto& place : law.places) {
-    // The rows of a parameter are positions of one channel and have one scale.
+    // The rows of a parameter have one scale: can_scale_rows.
     law.variance(place.parameter) = scale(place.row) * scale(place.row) * original(place.parameter);
   }
   return law;
@@ -121,6 +121,17 @@ std::optional<BiasCovariance> sum(const BiasCovariance& one, const BiasCovarianc
 }
 
 }  // namespace
+
+bool can_scale_rows(const DenseLayer& layer, const Vector& scale) {
+  const auto* shared = std::get_if<SharedWeights>(&layer.weights());
+  if (shared == nullptr) return true;
+  std::vector<std::optional<double>> of(static_cast<std::size_t>(shared->variance.size()));
+  return std::all_of(shared->places.begin(), shared->places.end(), [&](const SharedWeights::Place& place) {
+    auto& known = of[static_cast<std::size_t>(place.parameter)];
+    if (!known) known = scale(place.row);
+    return *known == scale(place.row);
+  });
+}
 
 DenseLayer scaled_rows(const DenseLayer& layer, const Vector& scale, const Vector& shift) {
   return {layer.name(), scale.asDiagonal() * layer.weight_mean(),

@@ -11,7 +11,11 @@
 
 namespace mixcert {
 
-/// The law of diag(scale) (W x + b) + shift.
+/// Has the family of the layer room for rows scaled like this? A parameter that several rows share has one
+/// scale (a batch norm behind a convolution and a flatten has one per pixel).
+bool can_scale_rows(const DenseLayer& layer, const Vector& scale);
+
+/// The law of diag(scale) (W x + b) + shift, where can_scale_rows.
 DenseLayer scaled_rows(const DenseLayer& layer, const Vector& scale, const Vector& shift);
 
 /// Outputs [W x + b; skip], where the input is x with skip = x (`duplicate`), or [x; skip]. Deterministic,

@@ -217,6 +217,23 @@ TEST(Builder, StochasticConvolutionsInsideAResidualBlockKeepTheirLaw) {
   EXPECT_TRUE(testing::is_close(got.covariances[0].to_dense(), expected.covariances[0].to_dense(), 1e-13));
 }
 
+TEST(Builder, BatchNormPerPixelIsNotFoldedIntoAConvolution) {
+  // One kernel entry, two pixels: behind the flatten each has a scale of its own, so the outputs are 10 xi
+  // and xi / 10.
+  Conv2dSpec conv{"c", 1, 1, {1, 2}, {}, 1, Vector::Zero(1), Vector::Ones(1), {}, {}};
+  BatchNormSpec norm{"n", Vector(2), Vector::Zero(2), Vector::Zero(2), Vector::Ones(2), 0.0};
+  norm.weight << 10.0, 0.1;
+  const Network network = build_network({conv, FlattenSpec{}, norm});
+  ASSERT_EQ(network.layer_count(), 2);
+  EXPECT_EQ(std::get<SharedWeights>(network.layer(0).weights()).variance(0), 1.0);
+  EXPECT_EQ(network.layer(1).weight_mean().diagonal(), norm.weight);
+  // One scale for all rows of a parameter is folded, also behind a flatten.
+  norm.weight << 10.0, 10.0;
+  const Network folded = build_network({conv, FlattenSpec{}, norm});
+  ASSERT_EQ(folded.layer_count(), 1);
+  EXPECT_EQ(std::get<SharedWeights>(folded.layer(0).weights()).variance(0), 100.0);
+}
+
 Conv2dSpec convolution(Index in, Index out, Size2d image, Window2d window, Index groups = 1) {
   Conv2dSpec spec{"c", in, out, image, window, groups, {}, {}, {}, {}};
   const Index entries =
