@@ -3,6 +3,7 @@
 // Networks and inputs of the benchmarks.
 #include "bench_networks.h"
 
+#include <chrono>
 #include <cmath>
 #include <string>
 
@@ -30,6 +31,17 @@ Network mean_field_network(const std::vector<Index>& widths, ActivationFunction 
     activations.emplace_back(Activation(k == 0 ? ActivationFunction::Identity : activation));
   }
   return {std::move(layers), std::move(activations)};
+}
+
+double matrix_product_speed() {
+  const Matrix a = Matrix::Random(1024, 1024);
+  const Matrix b = Matrix::Random(1024, 1024);
+  Matrix c(1024, 1024);
+  const auto start = std::chrono::steady_clock::now();
+  c.noalias() = a * b;
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  // The product has to be used, or it would not be computed.
+  return std::isnan(c(0, 0)) ? 0.0 : 2.0 * 0x1.0p30 / seconds / 1e9;
 }
 
 Matrix uniform_inputs(Index features, Index count) {

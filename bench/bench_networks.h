@@ -16,4 +16,7 @@ Network mean_field_network(const std::vector<Index>& widths, ActivationFunction 
 /// `count` inputs with entries uniform in [0, 1], as images have.
 Matrix uniform_inputs(Index features, Index count);
 
+/// Speed of a product of 1024 x 1024 matrices, in GFLOP/s.
+double matrix_product_speed();
+
 }  // namespace mixcert
