@@ -45,13 +45,16 @@ void CanonicalChain::identity(const std::string& name) {
   affine(identity_layer(name, width_, Vector::Zero(width_), DeterministicBias{}));
 }
 
+void CanonicalChain::make_room_for_mask() {
+  // The first layer of a network has no mask.
+  if (!layers_.empty() || waiting_mask_.is_none()) return;
+  const Mask mask = std::exchange(waiting_mask_, Mask());
+  identity("input");
+  waiting_mask_ = mask;
+}
+
 void CanonicalChain::affine(DenseLayer layer) {
-  if (layers_.empty() && !waiting_mask_.is_none()) {
-    // The first layer of a network has no mask.
-    const Mask mask = std::exchange(waiting_mask_, Mask());
-    identity("input");
-    waiting_mask_ = mask;
-  }
+  make_room_for_mask();
   const Index outputs = layer.outputs();
   if (skip_ > 0) {
     const Index columns = layer.inputs() + (duplicate_ ? 0 : skip_);
@@ -126,6 +129,8 @@ void CanonicalChain::scale(const std::string& name, const BatchNormScale& scale)
 
 void CanonicalChain::begin_residual() {
   require(skip_ == 0, "residual: expected no block inside a block behind a random layer, got one");
+  // Before the values are doubled: the skip and the layers see one and the same factors.
+  make_room_for_mask();
   skip_ = width_;
   duplicate_ = true;
 }
