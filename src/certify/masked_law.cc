@@ -80,19 +80,21 @@ void randomise_mask(const Mask& mask, Index j, SurrogateLaw& law) {
 
 }  // namespace
 
-SurrogateLaw masked_law(SurrogateLaw law, const Mask& mask, const std::vector<Index>& enumerated,
-                        Index pattern) {
+SurrogateLaw masked_law(SurrogateLaw law, const Mask& mask, const MaskLeaf& leaf) {
   if (mask.is_none()) return law;
   const Index n = law.mean.size();
   for (Vector* field : {&law.mask_gain, &law.mask_cost, &law.mask_variance, &law.mask_square}) {
     *field = Vector::Zero(n);
   }
   std::vector<bool> fixed(static_cast<std::size_t>(n), false);
-  for (std::size_t e = 0; e < enumerated.size(); ++e) {
-    const bool kept = ((pattern >> e) & 1) != 0;
-    fixed[static_cast<std::size_t>(enumerated[e])] = true;
-    fix_mask(kept ? 1.0 / mask.keep() : 0.0, enumerated[e], law);
-  }
+  const auto fix = [&](const std::vector<Index>& neurons, double factor) {
+    for (const Index j : neurons) {
+      fixed[static_cast<std::size_t>(j)] = true;
+      fix_mask(factor, j, law);
+    }
+  };
+  fix(leaf.kept, 1.0 / mask.keep());
+  fix(leaf.dropped, 0.0);
   for (Index j = 0; j < n; ++j) {
     if (!fixed[static_cast<std::size_t>(j)]) randomise_mask(mask, j, law);
   }
@@ -100,31 +102,20 @@ SurrogateLaw masked_law(SurrogateLaw law, const Mask& mask, const std::vector<In
 }
 
 void add_surrogates(const ActivationMap& activation, const Mask& mask, MomentLayerTrace& layer) {
-  const Index patterns = layer.pattern_count();
-  layer.surrogates.reserve(static_cast<std::size_t>(layer.pieces.size() * patterns));
+  layer.surrogates.reserve(static_cast<std::size_t>(layer.pieces.size() * layer.masks.size()));
   for (const Gaussian& piece : layer.pieces.components()) {
-    SurrogateLaw law = surrogate_law(activation, piece);
-    for (Index pattern = 0; pattern + 1 < patterns; ++pattern) {
-      layer.surrogates.push_back(masked_law(law, mask, layer.enumerated, pattern));
+    const SurrogateLaw law = surrogate_law(activation, piece);
+    for (Index leaf = 0; leaf < layer.masks.size(); ++leaf) {
+      layer.surrogates.push_back(masked_law(law, mask, layer.masks.leaf(leaf)));
     }
-    layer.surrogates.push_back(masked_law(std::move(law), mask, layer.enumerated, patterns - 1));
   }
 }
 
-double pattern_probability(const Mask& mask, std::size_t enumerated, Index pattern) {
-  double probability = 1.0;
-  for (std::size_t e = 0; e < enumerated; ++e) {
-    probability *= ((pattern >> e) & 1) != 0 ? mask.keep() : mask.rate();
-  }
-  return probability;
-}
-
-Vector pushed_weights(const MomentLayerTrace& layer, const Mask& mask) {
-  const Index patterns = layer.pattern_count();
-  Vector weights(layer.pieces.size() * patterns);
+Vector pushed_weights(const MomentLayerTrace& layer) {
+  const Index leaves = layer.masks.size();
+  Vector weights(layer.pieces.size() * leaves);
   for (Index i = 0; i < weights.size(); ++i) {
-    weights(i) = layer.pieces.weights()(i / patterns) *
-                 pattern_probability(mask, layer.enumerated.size(), i % patterns);
+    weights(i) = layer.pieces.weights()(i / leaves) * layer.masks.leaf(i % leaves).probability;
   }
   return weights / weights.sum();
 }

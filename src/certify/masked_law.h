@@ -11,19 +11,14 @@
 
 namespace mixcert {
 
-/// The law of the masked activations from that of the activations. Masks of `enumerated` neurons take the
-/// values of `pattern` (bit e: neuron enumerated[e] is kept); the others are random. Returns `law` itself
-/// where there is no mask.
-SurrogateLaw masked_law(SurrogateLaw law, const Mask& mask, const std::vector<Index>& enumerated,
-                        Index pattern);
+/// The law of the masked activations from that of the activations. Masks that `leaf` knows take their values,
+/// the others are random. Returns `law` itself where there is no mask.
+SurrogateLaw masked_law(SurrogateLaw law, const Mask& mask, const MaskLeaf& leaf);
 
-/// Probability of a pattern.
-double pattern_probability(const Mask& mask, std::size_t enumerated, Index pattern);
-
-/// Fills `surrogates` of a layer whose pieces and enumerated neurons are known.
+/// Fills `surrogates` of a layer whose pieces and enumerated masks are known.
 void add_surrogates(const ActivationMap& activation, const Mask& mask, MomentLayerTrace& layer);
 
-/// Weights of the components that a layer pushes: piece * pattern_count() + pattern.
-Vector pushed_weights(const MomentLayerTrace& layer, const Mask& mask);
+/// Weights of the components that a layer pushes: piece * masks.size() + leaf.
+Vector pushed_weights(const MomentLayerTrace& layer);
 
 }  // namespace mixcert

@@ -59,13 +59,14 @@ void evaluate_local(const Network& network, const std::vector<Carrier>& carriers
   std::vector<std::vector<LocalSum>> sums;
   sums.reserve(carriers.size());
   for (const Carrier& carrier : carriers) sums.emplace_back(carrier.norms.size());
-  const Index patterns = layer.pattern_count();
-  const Vector weights = pushed_weights(layer, network.mask(number));
-  // (R.6) for the weights of patterns; those of pieces are charged where they are made.
+  const Index leaves = layer.masks.size();
+  const Vector weights = pushed_weights(layer);
+  // (R.6) for the weights of leaves, products along paths no longer than their number; those of pieces are
+  // charged where they are made.
   const double weight_error =
-      patterns == 1 ? 0.0 : 4.0 * std::sqrt(rounding_gamma(2 * weights.size() + 16 * patterns + 64));
+      leaves == 1 ? 0.0 : 4.0 * std::sqrt(rounding_gamma(2 * weights.size() + 4 * leaves + 64));
   for (Index i = 0; i < weights.size(); ++i) {
-    const PieceError error(network.layer(number), layer.pieces.component(i / patterns),
+    const PieceError error(network.layer(number), layer.pieces.component(i / leaves),
                            layer.surrogates[static_cast<std::size_t>(i)]);
     const Upper weight = Upper::exact(weights(i));
     for (std::size_t c = 0; c < carriers.size(); ++c) {
@@ -115,9 +116,9 @@ void evaluate_reduction(const Sensitivity& sensitivity, const MomentLayerTrace& 
 LayerTerms evaluate_moment_layer(const Network& network, const Sensitivity& sensitivity,
                                  const Carriers& carriers, const MomentLayerTrace& layer,
                                  Index layer_number) {
-  require(static_cast<Index>(layer.surrogates.size()) == layer.pieces.size() * layer.pattern_count(),
+  require(static_cast<Index>(layer.surrogates.size()) == layer.pieces.size() * layer.masks.size(),
           "certificate: the trace lacks surrogates");
-  require(layer.enumerated.empty() || network.mask(layer_number).kind() == Mask::Kind::Bernoulli,
+  require(layer.masks.size() == 1 || network.mask(layer_number).kind() == Mask::Kind::Bernoulli,
           "certificate: only Bernoulli masks can be enumerated");
   LayerTerms terms;
   evaluate_local(network, carriers[static_cast<std::size_t>(layer_number - 1)], layer, layer_number, terms);

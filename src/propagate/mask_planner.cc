@@ -5,7 +5,6 @@
 #include "propagate/mask_planner.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "certify/surrogate_law.h"
 
@@ -25,23 +24,17 @@ Vector output_weights(const std::vector<Carrier>& carriers) {
 
 }  // namespace
 
-std::vector<Index> influential_masks(const Prepared& prepared, Index layer, const GaussianMixture& mixture,
-                                     Index count) {
-  if (prepared.network.mask(layer).kind() != Mask::Kind::Bernoulli) return {};
+MaskTree plan_masks(const Prepared& prepared, Index layer, const GaussianMixture& mixture, Index leaves) {
+  const Mask& mask = prepared.network.mask(layer);
+  if (leaves < 2 || mask.kind() != Mask::Kind::Bernoulli) return {};
   Vector second = Vector::Zero(mixture.dimension());
   for (Index i = 0; i < mixture.size(); ++i) {
     second +=
         mixture.weights()(i) * surrogate_law(prepared.network.activation(layer), mixture.component(i)).second;
   }
-  const Vector cost =
+  const Vector costs =
       output_weights(prepared.carriers[static_cast<std::size_t>(layer - 1)]).cwiseProduct(second);
-  std::vector<Index> order(static_cast<std::size_t>(cost.size()));
-  std::iota(order.begin(), order.end(), Index{0});
-  // Stable, so that equal neurons are taken in their order on every machine.
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return cost(a) > cost(b); });
-  order.resize(static_cast<std::size_t>(std::min(count, cost.size())));
-  while (!order.empty() && !(cost(order.back()) > 0.0)) order.pop_back();
-  return order;
+  return grow_mask_tree(costs, mask, leaves);
 }
 
 }  // namespace mixcert

@@ -3,15 +3,12 @@
 // Which masks to enumerate: those whose randomness costs most at the output (D.4).
 #pragma once
 
-#include <vector>
-
+#include "mixcert/certify/mask_tree.h"
 #include "propagate/methods.h"
 
 namespace mixcert {
 
-/// At most `count` neurons of hidden layer `layer`, the most influential first; none without a Bernoulli
-/// mask.
-std::vector<Index> influential_masks(const Prepared& prepared, Index layer, const GaussianMixture& mixture,
-                                     Index count);
+/// A tree of at most `leaves` leaves for hidden layer `layer` whose law is `mixture`.
+MaskTree plan_masks(const Prepared& prepared, Index layer, const GaussianMixture& mixture, Index leaves);
 
 }  // namespace mixcert

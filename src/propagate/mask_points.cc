@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "mixcert/certify/mask_tree.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {
@@ -23,19 +24,15 @@ std::vector<Index> by_size(const Vector& values) {
   return order;
 }
 
-/// Appends the 2^E points that the masks of `coordinates` make of a point.
-void append_patterns(const Vector& point, double weight, const Mask& mask,
-                     const std::vector<Index>& coordinates, Index& column, DiscreteLaw& law) {
-  const Index patterns = Index{1} << coordinates.size();
-  for (Index pattern = 0; pattern < patterns; ++pattern, ++column) {
-    double probability = weight;
+/// Appends the points that the leaves make of a point; masks that a leaf does not know are one.
+void append_leaves(const Vector& point, double weight, double keep, const MaskTree& tree, Index& column,
+                   DiscreteLaw& law) {
+  for (Index i = 0; i < tree.size(); ++i, ++column) {
+    const MaskLeaf& leaf = tree.leaf(i);
     law.points.col(column) = point;
-    for (std::size_t e = 0; e < coordinates.size(); ++e) {
-      const bool kept = ((pattern >> e) & 1) != 0;
-      law.points(coordinates[e], column) *= kept ? 1.0 / mask.keep() : 0.0;
-      probability *= kept ? mask.keep() : mask.rate();
-    }
-    law.weights(column) = probability;
+    for (const Index j : leaf.kept) law.points(j, column) /= keep;
+    for (const Index j : leaf.dropped) law.points(j, column) = 0.0;
+    law.weights(column) = weight * leaf.probability;
   }
 }
 
@@ -49,19 +46,23 @@ Vector second_moments(const DiscreteLaw& law) {
 MaskedPoints mask_coordinates(const DiscreteLaw& law, const Mask& mask, ConstVectorRef weights,
                               Index most_points) {
   const Index count = law.weights.size();
-  Index masks = 0;
-  if (mask.kind() == Mask::Kind::Bernoulli) {
-    while (masks < std::min(kMostMasks, law.points.rows()) && (count << (masks + 1)) <= most_points) ++masks;
-  }
   Vector errors = mask.variance().upper * (1.0 + 8 * kUnitRoundoff) * second_moments(law);
-  std::vector<Index> coordinates = by_size(weights.cwiseProduct(errors));
-  coordinates.resize(static_cast<std::size_t>(masks));
-  for (const Index j : coordinates) errors(j) = 0.0;
-  const Index points = count << masks;
+  const MaskTree tree = grow_mask_tree(weights.cwiseProduct(errors), mask, most_points / count);
+  // The probability that a mask is not known.
+  Vector unknown = Vector::Zero(errors.size());
+  for (Index i = 0; i < tree.size(); ++i) {
+    const MaskLeaf& leaf = tree.leaf(i);
+    Vector here = Vector::Constant(errors.size(), leaf.probability);
+    for (const Index j : leaf.kept) here(j) = 0.0;
+    for (const Index j : leaf.dropped) here(j) = 0.0;
+    unknown += here;
+  }
+  errors = (1.0 + rounding_gamma(2 * tree.size() + 16)) * errors.cwiseProduct(unknown);
+  const Index points = count * tree.size();
   MaskedPoints masked{{Matrix(law.points.rows(), points), Vector(points)}, std::move(errors)};
   Index column = 0;
   for (Index i = 0; i < count; ++i) {
-    append_patterns(law.points.col(i), law.weights(i), mask, coordinates, column, masked.law);
+    append_leaves(law.points.col(i), law.weights(i), mask.keep(), tree, column, masked.law);
   }
   return masked;
 }
@@ -76,16 +77,14 @@ MaskedPoints mask_like_paper(const DiscreteLaw& law, const Mask& mask, Index mos
     expanded = std::clamp((most_points - count) / ((Index{1} << n) - 1), Index{0}, count);
   }
   const std::vector<Index> order = by_size(law.points.colwise().norm().transpose());
-  std::vector<Index> all(static_cast<std::size_t>(n));
-  std::iota(all.begin(), all.end(), Index{0});
-  const Index patterns = expanded > 0 ? Index{1} << n : 1;
-  const Index points = count + expanded * (patterns - 1);
+  const MaskTree all = expanded > 0 ? grow_mask_tree(Vector::Ones(n), mask, Index{1} << n) : MaskTree();
+  const Index points = count + expanded * (all.size() - 1);
   MaskedPoints masked{{Matrix(n, points), Vector(points)}, Vector::Zero(n)};
   Index column = 0;
   for (Index i = 0; i < count; ++i) {
     const Index at = order[static_cast<std::size_t>(i)];
     if (i < expanded) {
-      append_patterns(law.points.col(at), law.weights(at), mask, all, column, masked.law);
+      append_leaves(law.points.col(at), law.weights(at), mask.keep(), all, column, masked.law);
       continue;
     }
     masked.law.points.col(column) = law.points.col(at) / mask.keep();

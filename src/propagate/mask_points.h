@@ -14,7 +14,7 @@ struct MaskedPoints {
   Vector errors;
 };
 
-/// Enumerates the masks of as many coordinates as `most_points` allows, those of largest weight * E c_j^2
+/// Enumerates masks by a tree with as many leaves as `most_points` allows, those of largest weight * E c_j^2
 /// first, and replaces the others by their mean, one (D.5). Gaussian masks are not enumerated.
 MaskedPoints mask_coordinates(const DiscreteLaw& law, const Mask& mask, ConstVectorRef weights,
                               Index most_points);

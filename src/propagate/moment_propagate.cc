@@ -14,17 +14,16 @@
 namespace mixcert {
 namespace {
 
-/// Surrogates of all pieces and mask patterns, recorded in the layer, and the mixture they push.
+/// Surrogates of all pieces and leaves of masks, recorded in the layer, and the mixture they push.
 GaussianMixture push_pieces(const Network& network, Index k, MomentLayerTrace& layer) {
   add_surrogates(network.activation(k), network.mask(k), layer);
-  const Index patterns = layer.pattern_count();
   std::vector<Gaussian> pushed;
   pushed.reserve(layer.surrogates.size());
   for (const SurrogateLaw& law : layer.surrogates) {
-    const Gaussian& piece = layer.pieces.component(static_cast<Index>(pushed.size()) / patterns);
+    const Gaussian& piece = layer.pieces.component(static_cast<Index>(pushed.size()) / layer.masks.size());
     pushed.push_back(push_surrogate(network.layer(k), piece, law));
   }
-  return {pushed_weights(layer, network.mask(k)), std::move(pushed)};
+  return {pushed_weights(layer), std::move(pushed)};
 }
 
 }  // namespace

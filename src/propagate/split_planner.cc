@@ -4,6 +4,7 @@
 #include "propagate/split_planner.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -28,19 +29,14 @@ MomentLayerTrace SplitPlanner::plan(Index layer, GaussianMixture mixture) const 
   const Index merged = prepared_.options.components;
   if (merged > 0 && merged < mixture.size()) counts.push_back(merged);
   for (const Index components : counts) {
-    const Index masks = enumerable_masks(layer, components);
-    candidates.push_back(reduce_and_split(layer, mixture, components, 0));
-    if (masks > 0) candidates.push_back(reduce_and_split(layer, mixture, components, masks));
-    if (masks > 2) candidates.push_back(reduce_and_split(layer, mixture, components, masks / 2));
+    candidates.push_back(reduce_and_split(layer, mixture, components, 1));
+    if (prepared_.network.mask(layer).kind() != Mask::Kind::Bernoulli) continue;
+    const Index leaves = budget_ / components;
+    if (leaves > 1) candidates.push_back(reduce_and_split(layer, mixture, components, leaves));
+    const auto root = static_cast<Index>(std::sqrt(static_cast<double>(leaves)));
+    if (root > 1) candidates.push_back(reduce_and_split(layer, mixture, components, root));
   }
   return std::move(candidates[cheapest(layer, candidates)]);
-}
-
-Index SplitPlanner::enumerable_masks(Index layer, Index components) const {
-  if (prepared_.network.mask(layer).kind() != Mask::Kind::Bernoulli) return 0;
-  Index masks = 0;
-  while ((components << (masks + 1)) <= budget_) ++masks;
-  return std::min(masks, prepared_.network.layer(layer).inputs());
 }
 
 std::size_t SplitPlanner::cheapest(Index layer, std::vector<MomentLayerTrace>& candidates) const {
@@ -61,7 +57,7 @@ std::size_t SplitPlanner::cheapest(Index layer, std::vector<MomentLayerTrace>& c
 }
 
 MomentLayerTrace SplitPlanner::reduce_and_split(Index layer, const GaussianMixture& mixture, Index components,
-                                                Index masks) const {
+                                                Index leaves) const {
   MomentLayerTrace trace;
   const MetricChain& chain = prepared_.sensitivity.reference_chain(layer);
   const Vector& metric = chain.activation_weights[static_cast<std::size_t>(layer - 1)];
@@ -73,8 +69,8 @@ MomentLayerTrace SplitPlanner::reduce_and_split(Index layer, const GaussianMixtu
   } else {
     trace.after = mixture;
   }
-  trace.enumerated = influential_masks(prepared_, layer, trace.after, masks);
-  const Index share = budget_ / (trace.after.size() * trace.pattern_count());
+  trace.masks = plan_masks(prepared_, layer, trace.after, leaves);
+  const Index share = budget_ / (trace.after.size() * trace.masks.size());
   if (share < 2) {
     trace.pieces = trace.after;
     return trace;

@@ -19,11 +19,9 @@ class SplitPlanner {
   [[nodiscard]] MomentLayerTrace plan(Index layer, GaussianMixture mixture) const;
 
  private:
-  /// Merges to `components`, enumerates the masks of `masks` neurons and splits with what is left.
+  /// Merges to `components`, enumerates masks by a tree of `leaves` leaves and splits with what is left.
   [[nodiscard]] MomentLayerTrace reduce_and_split(Index layer, const GaussianMixture& mixture,
-                                                  Index components, Index masks) const;
-  /// How many masks the budget allows to enumerate.
-  [[nodiscard]] Index enumerable_masks(Index layer, Index components) const;
+                                                  Index components, Index leaves) const;
   /// The candidate whose terms add up to least.
   [[nodiscard]] std::size_t cheapest(Index layer, std::vector<MomentLayerTrace>& candidates) const;
 

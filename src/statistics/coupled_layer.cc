@@ -52,7 +52,7 @@ CoupledLayer::CoupledLayer(const ActivationMap& activation, const Mask& mask, co
   noise_roots_.resize(next.outputs(), count);
   for (Index i = 0; i < count; ++i) {
     const SurrogateLaw& law = layer.surrogates[static_cast<std::size_t>(i)];
-    slopes_.col(i) = gain_per_unit(layer.pieces.component(i / layer.pattern_count()), law);
+    slopes_.col(i) = gain_per_unit(layer.pieces.component(i / layer.masks.size()), law);
     noise_roots_.col(i) = mean_noise(next, law).cwiseSqrt();
   }
 }
@@ -113,24 +113,22 @@ CoupledLayer::MaskDraws CoupledLayer::draw_masks(const Matrix& activations, Gene
   return draws;
 }
 
-/// From pieces to pieces and patterns of enumerated masks (D.4).
-void CoupledLayer::add_patterns(const Matrix& factors, std::vector<Index>& labels) const {
+/// From pieces to pieces and leaves of enumerated masks (D.4).
+void CoupledLayer::add_leaves(const Matrix& factors, std::vector<Index>& labels) const {
   for (std::size_t s = 0; s < labels.size(); ++s) {
-    Index pattern = 0;
-    for (std::size_t e = 0; e < layer_.enumerated.size(); ++e) {
-      if (factors(layer_.enumerated[e], static_cast<Index>(s)) > 0.0) pattern |= Index{1} << e;
-    }
-    labels[s] = labels[s] * layer_.pattern_count() + pattern;
+    const auto column = factors.col(static_cast<Index>(s));
+    labels[s] = labels[s] * layer_.masks.size() +
+                layer_.masks.find([&](Index neuron) { return column(neuron) > 0.0; });
   }
 }
 
-/// b_j = mean_j + gain_j (z_j - m_j) / s_j of each sample's piece and pattern (H.1).
+/// b_j = mean_j + gain_j (z_j - m_j) / s_j of each sample's piece and leaf (H.1).
 Matrix CoupledLayer::surrogate_activations(const CoupledState& state) const {
   Matrix activations(state.surrogate.rows(), state.surrogate.cols());
   for (Index s = 0; s < activations.cols(); ++s) {
     const Index piece = state.labels[static_cast<std::size_t>(s)];
     const Vector& mean = layer_.surrogates[static_cast<std::size_t>(piece)].mean;
-    const Vector& center = layer_.pieces.component(piece / layer_.pattern_count()).mean;
+    const Vector& center = layer_.pieces.component(piece / layer_.masks.size()).mean;
     activations.col(s) = mean + slopes_.col(piece).cwiseProduct(state.surrogate.col(s) - center);
   }
   return activations;
@@ -142,7 +140,7 @@ void CoupledLayer::push(CoupledState& state, Generator& generator) const {
   MaskDraws masks;
   if (!mask_.is_none()) {
     masks = draw_masks(activations, generator);
-    add_patterns(masks.factors, state.labels);
+    add_leaves(masks.factors, state.labels);
     activations.array() *= masks.factors.array();
   }
   Matrix surrogate = surrogate_activations(state);

@@ -38,7 +38,7 @@ class CoupledLayer {
     Matrix normals;
   };
   [[nodiscard]] MaskDraws draw_masks(const Matrix& activations, Generator& generator) const;
-  void add_patterns(const Matrix& factors, std::vector<Index>& labels) const;
+  void add_leaves(const Matrix& factors, std::vector<Index>& labels) const;
   [[nodiscard]] Matrix surrogate_activations(const CoupledState& state) const;
   void push(CoupledState& state, Generator& generator) const;
 
@@ -51,8 +51,8 @@ class CoupledLayer {
   std::map<std::pair<Index, Index>, GaussianMap> maps_;
   std::vector<SplitMap> splits_;
   std::vector<Index> first_piece_;
-  Matrix slopes_;       ///< gain_j / s_j, one column per piece and pattern
-  Matrix noise_roots_;  ///< root of the surrogate's noise variances, one column per piece and pattern
+  Matrix slopes_;       ///< gain_j / s_j, one column per piece and leaf
+  Matrix noise_roots_;  ///< root of the surrogate's noise variances, one column per piece and leaf
 };
 
 }  // namespace mixcert

@@ -31,7 +31,7 @@ void check_arguments(const Network& network, ConstVectorRef input, const MomentT
   for (std::size_t k = 0; k < trace.layers.size(); ++k) {
     const MomentLayerTrace& layer = trace.layers[k];
     require(layer.pieces.dimension() == network.layer(static_cast<Index>(k)).outputs() &&
-                static_cast<Index>(layer.surrogates.size()) == layer.pieces.size() * layer.pattern_count(),
+                static_cast<Index>(layer.surrogates.size()) == layer.pieces.size() * layer.masks.size(),
             "simulate_coupled: the trace of hidden layer " + std::to_string(k + 1) +
                 " does not belong to the network");
   }

@@ -71,7 +71,9 @@ TEST_P(StudentDistance, IsAboveTheExactOneAndClose) {
   EXPECT_GE(Precise(bound), exact);
   EXPECT_LE(Precise(bound), exact + kTightness);
   // Never more than four times the distance itself (W.5) from ten degrees on.
-  if (GetParam() >= 10.0) EXPECT_LE(Precise(bound), 17 * exact);
+  if (GetParam() >= 10.0) {
+    EXPECT_LE(Precise(bound), 17 * exact);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Degrees, StudentDistance,

@@ -9,6 +9,7 @@
 #include <limits>
 #include <numbers>
 
+#include "mixcert/certify/mask_tree.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/normal.h"
 #include "mixcert/propagate/certify.h"
@@ -213,6 +214,57 @@ TEST(Dropout, SimulatedCouplingCostsNoMoreThanTheBound) {
       EXPECT_GE(result.statistics->coupled_cost, 0.7 * result.w2.value);
     }
   }
+}
+
+TEST(MaskTree, LeavesPartitionAllMasks) {
+  Generator generator = make_generator(3, Stream::Example, 12);
+  for (const double rate : {0.5, 0.1, 0.9}) {
+    const Mask mask = Mask::bernoulli(rate);
+    Vector costs(6);
+    for (double& cost : costs) cost = uniform(generator);
+    for (const Index leaves : {1, 2, 5, 17, 64, 100}) {
+      const MaskTree tree = grow_mask_tree(costs, mask, leaves);
+      EXPECT_EQ(tree.size(), std::min<Index>(leaves, 64));
+      Vector found = Vector::Zero(tree.size());
+      for (Index pattern = 0; pattern < 64; ++pattern) {
+        const auto is_kept = [pattern](Index j) { return ((pattern >> j) & 1) != 0; };
+        double probability = 1.0;
+        for (Index j = 0; j < 6; ++j) probability *= is_kept(j) ? 1.0 - rate : rate;
+        const Index leaf = tree.find(is_kept);
+        found(leaf) += probability;
+        for (const Index j : tree.leaf(leaf).kept) EXPECT_TRUE(is_kept(j));
+        for (const Index j : tree.leaf(leaf).dropped) EXPECT_FALSE(is_kept(j));
+      }
+      for (Index i = 0; i < tree.size(); ++i) {
+        EXPECT_TRUE(is_close(tree.leaf(i).probability, found(i), 1e-12));
+      }
+    }
+  }
+}
+
+TEST(MaskTree, RefusesTwoQuestionsForOneNeuronAndOtherMasks) {
+  MaskTree tree;
+  tree.split(0, 3, Mask::bernoulli(0.5));
+  EXPECT_THROW(tree.split(0, 3, Mask::bernoulli(0.5)), InvalidArgument);
+  EXPECT_THROW(tree.split(1, 3, Mask::bernoulli(0.5)), InvalidArgument);
+  EXPECT_THROW(tree.split(1, 2, Mask::gaussian(0.5)), InvalidArgument);
+  EXPECT_EQ(grow_mask_tree(Vector::Ones(3), Mask::gaussian(0.5), 8).size(), 1);
+  EXPECT_EQ(grow_mask_tree(Vector::Zero(3), Mask::bernoulli(0.5), 8).size(), 1);
+}
+
+/// At rate 0.1 sixty-four leaves know twice as many masks as at rate 1/2.
+TEST(MaskTree, SmallRatesMakeDeepTrees) {
+  const auto mean_depth = [](double rate) {
+    const MaskTree tree = grow_mask_tree(Vector::Ones(64), Mask::bernoulli(rate), 64);
+    double depth = 0.0;
+    for (Index i = 0; i < tree.size(); ++i) {
+      depth += tree.leaf(i).probability *
+               static_cast<double>(tree.leaf(i).kept.size() + tree.leaf(i).dropped.size());
+    }
+    return depth;
+  };
+  EXPECT_TRUE(is_close(mean_depth(0.5), 6.0, 1e-12));
+  EXPECT_GT(mean_depth(0.1), 11.5);
 }
 
 TEST(Mask, RatesOutsideTheUnitIntervalAreRefused) {

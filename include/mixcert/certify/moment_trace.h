@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "mixcert/certify/mask_tree.h"
 #include "mixcert/certify/trace.h"
 #include "mixcert/quantize/split_rule.h"
 
@@ -48,12 +49,9 @@ struct MomentLayerTrace : CompressionTrace {
   /// One list per component of `after`; all lists empty when nothing is split.
   std::vector<std::vector<SplitDirection>> splits;
   GaussianMixture pieces;  ///< after splitting; `after` itself when nothing is split
-  /// Neurons whose masks are enumerated: each of the 2^E patterns, bit e telling whether neuron e of the list
-  /// is kept, makes a component of its own (D.4). Empty without a Bernoulli mask.
-  std::vector<Index> enumerated;
-  std::vector<SurrogateLaw> surrogates;  ///< one per piece and pattern: piece * pattern_count() + pattern
-
-  [[nodiscard]] Index pattern_count() const { return Index{1} << enumerated.size(); }
+  /// Masks that are enumerated: every leaf makes a component of its own (D.4).
+  MaskTree masks;
+  std::vector<SurrogateLaw> surrogates;  ///< one per piece and leaf: piece * masks.size() + leaf
 };
 
 struct MomentTrace {

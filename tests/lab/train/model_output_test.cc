@@ -91,7 +91,7 @@ TEST(ModelOutput, DropoutIsInTheFileThatCertifyReads) {
   EXPECT_EQ(layer_types(directory / "net.safetensors"),
             (std::vector<std::string>{"dropout", "dense", "activation", "dropout", "dense"}));
   const Network network = load_network(directory / "net.safetensors");
-  EXPECT_EQ(network.mask(1).rate(), 0.1F);
+  EXPECT_EQ(network.mask(1).rate(), 0.1);
   EXPECT_TRUE(network.has_masks());
   EXPECT_EQ(directory.count(), 1);
 }
