@@ -12,6 +12,9 @@
 namespace mixcert {
 namespace {
 
+// 1 - rate is accurate to 2^10 roundings at least.
+constexpr double kLargestMergedRate = 1.0 - 1.0 / 1024;
+
 bool is_identity(const Activation& activation) {
   return activation.function() == ActivationFunction::Identity;
 }
@@ -95,9 +98,10 @@ void CanonicalChain::mask(const Mask& mask) {
   if (mask.is_none()) return;
   require(skip_ == 0, "residual: expected no dropout inside a block behind a random layer, got one");
   const bool both = waiting_mask_.kind() == Mask::Kind::Bernoulli && mask.kind() == Mask::Kind::Bernoulli;
-  // The product of independent factors is kept with the product of the probabilities.
-  const double rate = 1.0 - waiting_mask_.keep() * mask.keep();
-  if (both && rate < 1.0) {
+  // The product of independent factors is kept with the product of the probabilities. 1 - (that product)
+  // would lose small rates, and a rate near one loses what is kept: then masks stay two.
+  const double rate = waiting_mask_.rate() + waiting_mask_.keep() * mask.rate();
+  if (both && rate <= kLargestMergedRate) {
     waiting_mask_ = Mask::bernoulli(rate);
     return;
   }
