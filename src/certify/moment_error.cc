@@ -39,6 +39,11 @@ Vector noise_roots(const CarriedNorm& norm) {
   return (1.0 + 1e-12) * norm.noise_gram.diagonal().cwiseMax(0.0).cwiseSqrt();
 }
 
+/// sum_j (V_lj a_j)^2 for every row l.
+Vector sum_of_squares(const Matrix& v, const Vector& a) {
+  return (v * a.asDiagonal()).rowwise().squaredNorm();
+}
+
 }  // namespace
 
 bool has_independent_outputs(const DenseLayer& layer) {
@@ -134,9 +139,9 @@ void PieceError::compute_noise(const DenseLayer& next) {
   const Matrix sums = v * columns;
   Vector variance;
   double relative = 2.0 * rounding_gamma(3 * n + 32);
+  // Products V a^2 before squares: V^2 may underflow where V a^2 does not.
   if (independent_) {
-    const Vector squares = law_.square_slope.cwiseAbs2() + law_.square_rest.cwiseAbs2();
-    variance = v.cwiseAbs2() * squares;
+    variance = sum_of_squares(v, law_.square_slope) + sum_of_squares(v, law_.square_rest);
   } else {
     const Matrix linear = v * law_.square_slope.asDiagonal();
     const Matrix rest = v * law_.square_rest.asDiagonal();
@@ -144,7 +149,7 @@ void PieceError::compute_noise(const DenseLayer& next) {
                (rest * correlation_.cwiseAbs2()).cwiseProduct(rest).rowwise().sum();
     relative += 2.0 * correlation_error_;
   }
-  if (law_.is_masked()) variance += v.cwiseAbs2() * law_.mask_square;
+  if (law_.is_masked()) variance += sum_of_squares(v, law_.mask_square.cwiseSqrt());
   for (Index l = 0; l < outputs; ++l) {
     const double least = next.bias_variances()(l);
     const double mean = least + sums(l, 0);

@@ -12,6 +12,9 @@
 namespace mixcert {
 namespace {
 
+// 1 - rate is accurate to 2^10 roundings at least.
+constexpr double kLargestMergedRate = 1.0 - 1.0 / 1024;
+
 bool is_identity(const Activation& activation) {
   return activation.function() == ActivationFunction::Identity;
 }
@@ -45,13 +48,16 @@ void CanonicalChain::identity(const std::string& name) {
   affine(identity_layer(name, width_, Vector::Zero(width_), DeterministicBias{}));
 }
 
+void CanonicalChain::make_room_for_mask() {
+  // The first layer of a network has no mask.
+  if (!layers_.empty() || waiting_mask_.is_none()) return;
+  const Mask mask = std::exchange(waiting_mask_, Mask());
+  identity("input");
+  waiting_mask_ = mask;
+}
+
 void CanonicalChain::affine(DenseLayer layer) {
-  if (layers_.empty() && !waiting_mask_.is_none()) {
-    // The first layer of a network has no mask.
-    const Mask mask = std::exchange(waiting_mask_, Mask());
-    identity("input");
-    waiting_mask_ = mask;
-  }
+  make_room_for_mask();
   const Index outputs = layer.outputs();
   if (skip_ > 0) {
     const Index columns = layer.inputs() + (duplicate_ ? 0 : skip_);
@@ -92,9 +98,10 @@ void CanonicalChain::mask(const Mask& mask) {
   if (mask.is_none()) return;
   require(skip_ == 0, "residual: expected no dropout inside a block behind a random layer, got one");
   const bool both = waiting_mask_.kind() == Mask::Kind::Bernoulli && mask.kind() == Mask::Kind::Bernoulli;
-  // The product of independent factors is kept with the product of the probabilities.
-  const double rate = 1.0 - waiting_mask_.keep() * mask.keep();
-  if (both && rate < 1.0) {
+  // The product of independent factors is kept with the product of the probabilities. 1 - (that product)
+  // would lose small rates, and a rate near one loses what is kept: then masks stay two.
+  const double rate = waiting_mask_.rate() + waiting_mask_.keep() * mask.rate();
+  if (both && rate <= kLargestMergedRate) {
     waiting_mask_ = Mask::bernoulli(rate);
     return;
   }
@@ -126,6 +133,8 @@ void CanonicalChain::scale(const std::string& name, const BatchNormScale& scale)
 
 void CanonicalChain::begin_residual() {
   require(skip_ == 0, "residual: expected no block inside a block behind a random layer, got one");
+  // Before the values are doubled: the skip and the layers see one and the same factors.
+  make_room_for_mask();
   skip_ = width_;
   duplicate_ = true;
 }

@@ -33,6 +33,8 @@ class CanonicalChain {
 
  private:
   void identity(const std::string& name);
+  /// Puts an identity layer in front of a mask on the input.
+  void make_room_for_mask();
   void append(DenseLayer layer);
   /// The layer whose outputs are the current values as they are; null where there is none or the values have
   /// another use, too.

@@ -217,6 +217,26 @@ TEST(Builder, StochasticConvolutionsInsideAResidualBlockKeepTheirLaw) {
   EXPECT_TRUE(testing::is_close(got.covariances[0].to_dense(), expected.covariances[0].to_dense(), 1e-13));
 }
 
+TEST(Builder, MergedDropoutsLoseNeitherSmallRatesNorSmallRests) {
+  const auto network = [](double rate) {
+    return build_network({dense(2, 3), kRelu, DropoutSpec{rate}, DropoutSpec{rate}, dense(3, 1, true, "e")});
+  };
+  EXPECT_DOUBLE_EQ(network(1e-17).mask(1).rate(), 2e-17);
+  EXPECT_DOUBLE_EQ(network(1e-12).mask(1).rate(), 2e-12 - 1e-24);
+  EXPECT_EQ(network(0.5).layer_count(), 2);
+  EXPECT_EQ(network(1.0 - 1e-8).layer_count(), 3);
+}
+
+TEST(Builder, ADroppedInputIsOneForTheResidualBlockAndItsSkip) {
+  const Network network = build_network({DropoutSpec{0.5}, ResidualSpec{{dense(2, 2)}}});
+  ASSERT_EQ(network.layer_count(), 2);
+  // Two masked coordinates, not four: the skip is made behind the mask.
+  EXPECT_EQ(network.layer(0).outputs(), 2);
+  EXPECT_EQ(network.mask(1).rate(), 0.5);
+  ASSERT_EQ(network.layer(1).inputs(), 2);
+  EXPECT_EQ(network.layer(1).weight_mean(), Matrix::Constant(2, 2, 0.5) + Matrix::Identity(2, 2));
+}
+
 TEST(Builder, BatchNormPerPixelIsNotFoldedIntoAConvolution) {
   // One kernel entry, two pixels: behind the flatten each has a scale of its own, so the outputs are 10 xi
   // and xi / 10.

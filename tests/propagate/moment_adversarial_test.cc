@@ -233,6 +233,23 @@ Network small_network(const std::vector<Index>& widths, ActivationFunction funct
   return random_network(recipe);
 }
 
+TEST(MomentOverflow, SquaresOfTinyVariancesDoNotVanish) {
+  // V^2 underflows, V a^2 is about one: the certificate scales with the network.
+  for (const Mask& mask : {Mask(), Mask::bernoulli(0.3), Mask::gaussian(0.3)}) {
+    const auto bound = [&](double scale) {
+      const DenseLayer first("a", Matrix::Zero(3, 1), Vector::Zero(3),
+                             MeanFieldWeights{Matrix::Constant(3, 1, scale * scale)}, DeterministicBias{});
+      const DenseLayer second("b", Matrix::Zero(1, 3), Vector::Zero(1),
+                              MeanFieldWeights{Matrix::Constant(1, 3, 1e-60 / scale / scale)},
+                              DeterministicBias{});
+      const Network network({first, second}, {Activation(), Activation(ActivationFunction::Relu)},
+                            {Mask(), mask});
+      return certify(network, Vector::Ones(1), moment_options()).front().w2.value;
+    };
+    EXPECT_NEAR(bound(1e65) / bound(1.0), 1.0, 1e-6);
+  }
+}
+
 TEST(MomentSplitting, BoundNeverRisesWithPieces) {
   const std::vector<std::vector<Index>> shapes = {{1, 2, 1}, {2, 5, 3}, {1, 4, 4, 1}, {1, 3, 3, 3, 2}};
   for (std::size_t s = 0; s < shapes.size(); ++s) {
