@@ -50,6 +50,9 @@ class Archive {
     throw FileError(fmt::format("{}: {}: expected {}, got {}", file_, array, expected, got));
   }
   [[nodiscard]] bool has(const std::string& name) const { return reader_.contains(name); }
+  [[nodiscard]] Index count(const std::vector<std::string>& names) const {
+    return std::count_if(names.begin(), names.end(), [this](const std::string& name) { return has(name); });
+  }
 
   /// Known names, one law, all of its parts.
   void check_names() const {
@@ -61,9 +64,9 @@ class Archive {
         fail(name, fmt::format("an array named {}", fmt::join(known, "|")), "another name");
       }
     }
-    const int spreads = has("input_variances") + has("input_covariances");
-    const int parts = has("input_weights") + has("input_offsets") + spreads;
-    if (has("input_variance") + has("input_covariance") + (parts > 0 ? 1 : 0) > 1) {
+    const Index spreads = count({"input_variances", "input_covariances"});
+    const Index parts = count({"input_weights", "input_offsets"}) + spreads;
+    if (count({"input_variance", "input_covariance"}) + (parts > 0 ? 1 : 0) > 1) {
       fail("law of the noise", "one of input_variance, input_covariance and a mixture", "several");
     }
     const bool whole = has("input_weights") && has("input_offsets") && spreads == 1;

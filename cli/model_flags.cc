@@ -98,7 +98,7 @@ Vector ModelFlags::weights() const {
     if (!value || !(*value > 0.0)) bad_option("member-weights", expected, *member_weights);
     values.push_back(*value);
   }
-  const Vector weights = Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
+  Vector weights = Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
   if (weights.size() != count || !(std::abs(weights.sum() - 1.0) <= 1e-9)) {
     bad_option("member-weights", expected, *member_weights);
   }

@@ -87,14 +87,15 @@ Vector feasible_diagonal(const Matrix& a, const Vector& errors, const MetricForm
 
 /// The centre of an activation's slopes and how far they stray from it; without `split` the centre is 0.
 struct SlopeSplit {
-  SlopeSplit(const Activation& activation, bool split) {
-    const auto [low, high] = activation.slope_range();
-    centre = split ? 0.5 * (low + high) : 0.0;
-    rest = std::max(high - centre, centre - low);
-  }
-  double centre;
-  double rest;
+  double centre = 0.0;
+  double rest = 0.0;
 };
+
+SlopeSplit split_slopes(const Activation& activation, bool split) {
+  const auto [low, high] = activation.slope_range();
+  const double centre = split ? 0.5 * (low + high) : 0.0;
+  return {centre, std::max(high - centre, centre - low)};
+}
 
 /// Some neurons pass unchanged: centres C = diag(c) and strays R = diag(rho) differ, |e|_A <= |d|_CAC +
 /// |d|_diag(g) with diag(g) >= R A R.
@@ -103,7 +104,7 @@ void carry_mixed(const OutputNorm& norm, const Matrix& a, const ActivationMap& a
   Vector centres(a.rows());
   Vector rests(a.rows());
   for (Index j = 0; j < a.rows(); ++j) {
-    const SlopeSplit slopes(activation.at(j), split);
+    const SlopeSplit slopes = split_slopes(activation.at(j), split);
     centres(j) = slopes.centre;
     rests(j) = slopes.rest;
   }
@@ -121,7 +122,7 @@ void carry_back(const OutputNorm& norm, const Network& network, Index k, const V
     carry_mixed(norm, a, activation, errors, form, split, norms);
     return;
   }
-  const SlopeSplit slopes(activation.common(), split);
+  const SlopeSplit slopes = split_slopes(activation.common(), split);
   if (slopes.centre != 0.0) norms.push_back({norm.factor * std::abs(slopes.centre) * kOutward, false, a});
   if (slopes.rest > 0.0) {
     const Vector g = feasible_diagonal(a, errors, form);

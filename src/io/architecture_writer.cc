@@ -38,7 +38,7 @@ EntryLaw common_law(const DenseLayer& layer) {
 
 class EntryWriter {
  public:
-  ordered_json list(const std::vector<LayerSpec>& layers) const {
+  static ordered_json list(const std::vector<LayerSpec>& layers) {
     ordered_json entries = ordered_json::array();
     for (const LayerSpec& spec : layers) {
       ordered_json entry = {{"type", std::string(type_name(spec))}};
@@ -84,8 +84,8 @@ class EntryWriter {
   static void add(ordered_json& entry, const DropoutSpec& spec) { entry["rate"] = spec.rate; }
   static void add(ordered_json& entry, const GaussianDropoutSpec& spec) { entry["rate"] = spec.rate; }
   static void add(ordered_json& entry, const GaussianNoiseSpec& spec) { entry["std"] = spec.deviation; }
-  void add(ordered_json& entry, const ResidualSpec& spec) const { entry["layers"] = list(spec.layers); }
-  void add(ordered_json& entry, const MixtureSpec& spec) const {
+  static void add(ordered_json& entry, const ResidualSpec& spec) { entry["layers"] = list(spec.layers); }
+  static void add(ordered_json& entry, const MixtureSpec& spec) {
     entry["weights"] = spec.weights;
     entry["layers"] = list({spec.alternatives.begin(), spec.alternatives.end()});
   }
@@ -94,7 +94,7 @@ class EntryWriter {
 }  // namespace
 
 std::string architecture_text(const std::vector<LayerSpec>& layers) {
-  return EntryWriter().list(layers).dump();
+  return EntryWriter::list(layers).dump();
 }
 
 }  // namespace mixcert::io

@@ -47,7 +47,7 @@ class TensorWriter {
   void operator()(const auto& /*has no tensors*/) {}
 
  private:
-  void put(const std::string& name, Array array) {
+  void put(const std::string& name, Array&& array) {
     require(tensors_.try_emplace(name, std::move(array)).second,
             "expected layer names that differ, got two layers that own " + in_quotes(name));
   }

@@ -21,6 +21,8 @@ double squared_distance(EntryLaw::Family family, double degrees) {
     case EntryLaw::Family::Uniform:
       return uniform_squared_distance();
     case EntryLaw::Family::StudentT:
+      require(degrees > 2.0, "student_t: degrees: expected a number above 2 (a finite variance), got " +
+                                 format_number(degrees));
       return student_squared_distance(degrees);
   }
   throw InvalidArgument("unknown weight law");
@@ -29,11 +31,9 @@ double squared_distance(EntryLaw::Family family, double degrees) {
 }  // namespace
 
 EntryLaw::EntryLaw(Family family, double degrees)
-    : family_(family), degrees_(family == Family::StudentT ? degrees : 0.0) {
-  require(family != Family::StudentT || degrees > 2.0,
-          "student_t: degrees: expected a number above 2 (a finite variance), got " + format_number(degrees));
-  squared_distance_ = squared_distance(family, degrees);
-}
+    : family_(family),
+      degrees_(family == Family::StudentT ? degrees : 0.0),
+      squared_distance_(squared_distance(family, degrees)) {}
 
 std::string EntryLaw::name() const {
   switch (family_) {

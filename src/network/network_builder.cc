@@ -95,8 +95,9 @@ void charge_front(const std::vector<LayerSpec>& front, LayerShape shape, MemoryB
       charge_front(residual->layers, shape, budget);
     }
     if (const auto* convolution = std::get_if<Conv2dSpec>(&spec.variant())) {
-      budget.take(title(spec), 8.0 * tap_count(convolution->window, convolution->image) *
-                                   static_cast<double>(convolution->in / convolution->groups));
+      const Index channels = convolution->in / convolution->groups;
+      budget.take(title(spec),
+                  8.0 * tap_count(convolution->window, convolution->image) * static_cast<double>(channels));
     }
     shape = after;
   }

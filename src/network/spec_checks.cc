@@ -40,7 +40,8 @@ void check_convolution(const Conv2dSpec& spec) {
   require(spec.groups >= 1 && spec.in >= 1 && spec.out >= 1,
           "conv2d '" + spec.name + "': expected channels and groups");
   // In doubles: sizes of a file may overflow integers, and then fit no tensor.
-  const double entries = static_cast<double>(spec.out) * static_cast<double>(spec.in / spec.groups) *
+  const Index group_inputs = spec.in / spec.groups;
+  const double entries = static_cast<double>(spec.out) * static_cast<double>(group_inputs) *
                          static_cast<double>(spec.window.kernel.height) *
                          static_cast<double>(spec.window.kernel.width);
   const auto channels = static_cast<double>(spec.out);

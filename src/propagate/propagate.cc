@@ -78,7 +78,7 @@ Trace propagate(const Network& network, ConstMatrixRef inputs, const Sensitivity
   // Line 1: the first affine layer at the inputs; a Gaussian.
   FirstPoint first = first_point(network, inputs);
   trace.first = std::move(first.trace);
-  DiscreteLaw law{std::move(first.point), Vector::Ones(1)};
+  DiscreteLaw law{first.point, Vector::Ones(1)};
   guard.check_push(network.layer(0), 1, trace.input_count);
   GaussianMixture mixture = push_law(network.layer(0), law, trace.input_count);
 

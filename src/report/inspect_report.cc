@@ -24,7 +24,7 @@ double layer_constant(const MetricChain& chain, const Sensitivity& sensitivity, 
 
 /// "relu", "relu on 12 of 16".
 std::string activation_text(const ActivationMap& activation) {
-  const std::string name(to_string(activation.common().function()));
+  std::string name(to_string(activation.common().function()));
   if (activation.is_uniform()) return name;
   const auto changed = std::count(activation.unchanged().begin(), activation.unchanged().end(), false);
   return fmt::format("{} on {} of {}", name, changed, activation.unchanged().size());

@@ -17,7 +17,7 @@ namespace {
 constexpr double kManyDegrees = 1e12;
 
 template <class Draw>
-void fill(Eigen::Ref<Matrix> out, const Draw& draw) {
+void fill(Matrix& out, const Draw& draw) {
   for (Index j = 0; j < out.cols(); ++j) {
     for (Index i = 0; i < out.rows(); ++i) out(i, j) = draw();
   }
@@ -33,7 +33,7 @@ double laplace_entry(Generator& generator) {
 }
 
 /// t = n sqrt((degrees - 2) / (2 g)), n normal and g gamma of shape degrees / 2.
-void fill_student(double degrees, Generator& generator, Eigen::Ref<Matrix> out) {
+void fill_student(double degrees, Generator& generator, Matrix& out) {
   fill_normal(generator, out);
   if (degrees > kManyDegrees) return;
   boost::random::gamma_distribution<double> gamma(0.5 * degrees);
@@ -44,7 +44,7 @@ void fill_student(double degrees, Generator& generator, Eigen::Ref<Matrix> out) 
 
 }  // namespace
 
-void fill_entries(const EntryLaw& law, Generator& generator, Eigen::Ref<Matrix> out) {
+void fill_entries(const EntryLaw& law, Generator& generator, Matrix& out) {
   switch (law.family()) {
     case EntryLaw::Family::Normal:
       return fill_normal(generator, out);

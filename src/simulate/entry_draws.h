@@ -12,7 +12,7 @@ namespace mixcert {
 
 /// Independent numbers of the law, mean zero and variance one, column by column; fill_normal() for the normal
 /// law.
-void fill_entries(const EntryLaw& law, Generator& generator, Eigen::Ref<Matrix> out);
+void fill_entries(const EntryLaw& law, Generator& generator, Matrix& out);
 
 /// Multiplies every entry by a factor of its own. Draws nothing where there is no mask.
 void apply_mask(const Mask& mask, Generator& generator, Matrix& activations);

@@ -13,9 +13,8 @@ namespace mixcert {
 class ActivationMap {
  public:
   /// `unchanged[j]`: neuron j passes as it is; empty: none does.
-  ActivationMap(
-      Activation common = Activation(),
-      std::vector<bool> unchanged = {});  // NOLINT(google-explicit-constructor): an activation is one
+  // NOLINTNEXTLINE(google-explicit-constructor): one activation for all neurons is a map.
+  ActivationMap(Activation common = Activation(), std::vector<bool> unchanged = {});
 
   /// The function of the neurons that do not pass unchanged.
   [[nodiscard]] const Activation& common() const { return common_; }
