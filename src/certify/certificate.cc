@@ -95,7 +95,8 @@ class LayerEvaluator {
     double masks = 0.0;
     if (layer_.mask_errors.size() > 0) {
       norm *= (1.0 + 1e-12) / network_.mask(number_).keep();
-      const double relative = 4.0 * std::sqrt(rounding_gamma(4 * layer_.points + 256));
+      const double relative =
+          4.0 * std::sqrt(rounding_gamma(4 * layer_.points + 4 * layer_.mask_leaves + 256));
       masks = relative * norm * std::sqrt(g.maxCoeff());
     }
     const double root = inflation_root(chain).upper * (1.0 + 1e-9);

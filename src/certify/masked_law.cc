@@ -113,6 +113,7 @@ void add_surrogates(const ActivationMap& activation, const Mask& mask, MomentLay
 
 Vector pushed_weights(const MomentLayerTrace& layer) {
   const Index leaves = layer.masks.size();
+  if (leaves == 1) return layer.pieces.weights();
   Vector weights(layer.pieces.size() * leaves);
   for (Index i = 0; i < weights.size(); ++i) {
     weights(i) = layer.pieces.weights()(i / leaves) * layer.masks.leaf(i % leaves).probability;

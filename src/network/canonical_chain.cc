@@ -110,6 +110,7 @@ void CanonicalChain::mask(const Mask& mask) {
 }
 
 void CanonicalChain::noise(const std::string& name, const Vector& offset, const BiasCovariance& law) {
+  has_noise_ = true;
   if (const DenseLayer* open = open_layer()) {
     Vector longer = Vector::Zero(open->outputs());
     longer.head(width_) = offset;
@@ -147,7 +148,7 @@ void CanonicalChain::end_residual() {
 
 Network CanonicalChain::finish(std::shared_ptr<const FeatureMap> front) {
   if (open_layer() == nullptr) identity("output");
-  return {std::move(layers_), std::move(activations_), std::move(masks_), std::move(front)};
+  return {std::move(layers_), std::move(activations_), std::move(masks_), std::move(front), has_noise_};
 }
 
 }  // namespace mixcert

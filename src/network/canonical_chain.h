@@ -49,7 +49,8 @@ class CanonicalChain {
   std::vector<Mask> masks_;
   ActivationMap waiting_activation_;
   Mask waiting_mask_;
-  Index skip_ = 0;          // coordinates carried behind the current values
+  Index skip_ = 0;  // coordinates carried behind the current values
+  bool has_noise_ = false;
   bool duplicate_ = false;  // the next layer has to make the skip from its own input
 };
 

@@ -12,11 +12,12 @@
 namespace mixcert {
 
 Network::Network(std::vector<DenseLayer> layers, std::vector<ActivationMap> activations,
-                 std::vector<Mask> masks, std::shared_ptr<const FeatureMap> front)
+                 std::vector<Mask> masks, std::shared_ptr<const FeatureMap> front, bool has_own_noise)
     : layers_(std::move(layers)),
       activations_(std::move(activations)),
       masks_(std::move(masks)),
-      front_(std::move(front)) {
+      front_(std::move(front)),
+      has_own_noise_(has_own_noise) {
   require(!layers_.empty(), "network: needs at least one dense layer");
   require(layers_.size() == activations_.size(), "network: needs one activation per dense layer");
   if (masks_.empty()) masks_.resize(layers_.size());

@@ -89,6 +89,9 @@ void check_inputs(const Network& network, ConstMatrixRef inputs) {
 }
 
 Prepared prepare_network(const Network& network, const Options& options, const Services& services) {
+  require(!options.joint || !network.has_own_noise(),
+          "option --joint: the network has noise layers, which every input draws for itself; certify inputs "
+          "one by one");
   Prepared prepared{network, options, services, analyse_sensitivity(network), {}, {}, false, false, false};
   prepared.correlated = correlated_layer(network);
   prepared.replaced = has_replaced_weights(network);

@@ -59,7 +59,7 @@ MaskedPoints mask_coordinates(const DiscreteLaw& law, const Mask& mask, ConstVec
   }
   errors = (1.0 + rounding_gamma(2 * tree.size() + 16)) * errors.cwiseProduct(unknown);
   const Index points = count * tree.size();
-  MaskedPoints masked{{Matrix(law.points.rows(), points), Vector(points)}, std::move(errors)};
+  MaskedPoints masked{{Matrix(law.points.rows(), points), Vector(points)}, std::move(errors), tree.size()};
   Index column = 0;
   for (Index i = 0; i < count; ++i) {
     append_leaves(law.points.col(i), law.weights(i), mask.keep(), tree, column, masked.law);
@@ -79,7 +79,7 @@ MaskedPoints mask_like_paper(const DiscreteLaw& law, const Mask& mask, Index mos
   const std::vector<Index> order = by_size(law.points.colwise().norm().transpose());
   const MaskTree all = expanded > 0 ? grow_mask_tree(Vector::Ones(n), mask, Index{1} << n) : MaskTree();
   const Index points = count + expanded * (all.size() - 1);
-  MaskedPoints masked{{Matrix(n, points), Vector(points)}, Vector::Zero(n)};
+  MaskedPoints masked{{Matrix(n, points), Vector(points)}, Vector::Zero(n), all.size()};
   Index column = 0;
   for (Index i = 0; i < count; ++i) {
     const Index at = order[static_cast<std::size_t>(i)];

@@ -12,6 +12,7 @@ struct MaskedPoints {
   DiscreteLaw law;
   /// Per coordinate, E (m_j c_j - c'_j)^2 for the masks that were not enumerated; rounded up.
   Vector errors;
+  Index leaves = 1;  ///< of the tree of enumerated masks
 };
 
 /// Enumerates masks by a tree with as many leaves as `most_points` allows, those of largest weight * E c_j^2

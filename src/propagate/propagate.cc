@@ -63,6 +63,7 @@ void apply_mask(const Network& network, Index k, const Placement& placement, con
                                           : mask_coordinates(law, mask, placement.metrics.front(), most);
   law = merge_equal_points(masked.law);
   layer.mask_errors = std::move(masked.errors);
+  layer.mask_leaves = masked.leaves;
 }
 
 }  // namespace

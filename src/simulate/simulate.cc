@@ -118,6 +118,8 @@ Matrix simulate(const Network& network, ConstVectorRef input, Index input_index,
 }
 
 Matrix simulate_joint(const Network& network, ConstMatrixRef inputs, const SimulationOptions& options) {
+  require(inputs.cols() <= 1 || !network.has_own_noise(),
+          "simulate_joint: the network has noise layers, which every input draws for itself");
   return simulate_inputs(network, inputs, 0, options);
 }
 

@@ -12,6 +12,7 @@
 #include "mixcert/certify/mask_tree.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/normal.h"
+#include "mixcert/network/network_builder.h"
 #include "mixcert/propagate/certify.h"
 #include "mixcert/simulate/comparison.h"
 #include "mixcert/simulate/simulate.h"
@@ -265,6 +266,18 @@ TEST(MaskTree, SmallRatesMakeDeepTrees) {
   };
   EXPECT_TRUE(is_close(mean_depth(0.5), 6.0, 1e-12));
   EXPECT_GT(mean_depth(0.1), 11.5);
+}
+
+/// Noise layers belong to the input, as masks do; written as biases they would be shared by all inputs.
+TEST(NoiseLayers, AreRefusedJointly) {
+  Generator generator = make_generator(4, Stream::Example, 9);
+  const DenseLayer layer =
+      random_layer(generator, {WeightFamily::MeanField, BiasFamily::Independent, 2, 2, 1.0, 0.3});
+  const Network network = build_network({GaussianNoiseSpec{0.1}, DenseSpec{layer}});
+  Options options;
+  options.joint = true;
+  EXPECT_THROW(certify(network, Matrix::Ones(2, 2), options), InvalidArgument);
+  EXPECT_THROW(simulate_joint(network, Matrix::Ones(2, 2), {}), InvalidArgument);
 }
 
 TEST(Mask, RatesOutsideTheUnitIntervalAreRefused) {

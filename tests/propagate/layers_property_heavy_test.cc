@@ -8,7 +8,7 @@
 namespace mixcert::testing {
 namespace {
 
-TEST(LayerPropertiesHeavy, HoldOnRandomNetworks) { check_layer_properties(300, 1000000); }
+TEST(LayerPropertiesHeavy, HoldOnRandomNetworks) { check_layer_properties(100, 1000000); }
 
 }  // namespace
 }  // namespace mixcert::testing

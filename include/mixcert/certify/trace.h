@@ -27,6 +27,7 @@ struct LayerTrace : CompressionTrace {
   /// Per coordinate, E (m_j c_j - c'_j)^2 where the points c' stand for masked ones (D.5); empty without a
   /// mask.
   Vector mask_errors;
+  Index mask_leaves = 1;  ///< of the tree of enumerated masks: no path is longer
   /// Are points whose masks are not enumerated left as if nothing had been dropped (D.6)? Otherwise masks
   /// are replaced by their mean.
   bool unperturbed = false;

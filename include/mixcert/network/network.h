@@ -23,7 +23,8 @@ class Network {
   /// first layer has no mask: its input is put behind an identity layer (L.5). Throws InvalidArgument where
   /// sizes do not chain.
   Network(std::vector<DenseLayer> layers, std::vector<ActivationMap> activations,
-          std::vector<Mask> masks = {}, std::shared_ptr<const FeatureMap> front = nullptr);
+          std::vector<Mask> masks = {}, std::shared_ptr<const FeatureMap> front = nullptr,
+          bool has_own_noise = false);
 
   /// Number of affine layers, K + 1.
   [[nodiscard]] Index layer_count() const { return static_cast<Index>(layers_.size()); }
@@ -35,6 +36,9 @@ class Network {
   }
   [[nodiscard]] const Mask& mask(Index k) const { return masks_[static_cast<std::size_t>(k)]; }
   [[nodiscard]] bool has_masks() const;
+  /// Does part of a bias stand for noise that every input draws for itself? Such a network is no law over
+  /// several inputs jointly.
+  [[nodiscard]] bool has_own_noise() const { return has_own_noise_; }
   [[nodiscard]] Index inputs() const { return front_ ? front_->inputs() : feature_count(); }
   [[nodiscard]] Index outputs() const { return layers_.back().outputs(); }
 
@@ -53,6 +57,7 @@ class Network {
   std::vector<ActivationMap> activations_;
   std::vector<Mask> masks_;
   std::shared_ptr<const FeatureMap> front_;
+  bool has_own_noise_ = false;
 };
 
 }  // namespace mixcert
