@@ -92,19 +92,22 @@ struct OutputTerms {
 struct Choice {
   Matrix block;
   double cost;
+  double ridge;  ///< negative: the block is tr(E S) I
+  bool trivial;
 };
 
-/// T and the smaller of (J.3) and the trivial bound, the least over ridges.
-Choice choose_block(const OutputTerms& output) {
+/// T and the smaller of (J.3) and the trivial bound, over ridges as the rule says.
+Choice choose_block(const OutputTerms& output, RidgeRule rule) {
   const Index inputs = output.mean.rows();
   const double trace = output.mean.trace();
   const double scale = trace / static_cast<double>(inputs);
   const double trivial = (2.0 * trace + std::sqrt(static_cast<double>(inputs)) * output.mean_error) * kSafety;
   // Surely positive definite; the independent coupling (J.3).
-  Choice best{trace * Matrix::Identity(inputs, inputs), trivial + trace * static_cast<double>(inputs)};
+  Choice best{trace * Matrix::Identity(inputs, inputs), trivial + trace * static_cast<double>(inputs), -1.0,
+              true};
   for (const double ridge : kRidges) {
     const double eps = ridge * scale;
-    Choice tried{output.mean, trivial + static_cast<double>(inputs) * eps};
+    Choice tried{output.mean, trivial + static_cast<double>(inputs) * eps, ridge, true};
     tried.block.diagonal().array() += eps;
     const ProvenInverse inverse = proven_inverse(tried.block, 0.5 * eps);
     if (!inverse.proven) continue;
@@ -115,7 +118,10 @@ Choice choose_block(const OutputTerms& output) {
     const double cost =
         product.cwiseProduct(output.spread).sum() + size * (off * off + output.spread_error + rounding);
     // NaN, left by an overflow of fourth moments, must not count as zero: min keeps the trivial cost then.
-    tried.cost = std::min(tried.cost, (cost <= 0.0 ? 0.0 : cost) * inverse.factor) * kSafety;
+    const double proven = (cost <= 0.0 ? 0.0 : cost) * inverse.factor;
+    tried.trivial = !(proven < tried.cost);
+    tried.cost = std::min(tried.cost, proven) * kSafety;
+    if (rule == RidgeRule::Least) return tried;
     if (tried.cost < best.cost) best = std::move(tried);
   }
   return best;
@@ -137,11 +143,13 @@ Matrix dependence_weights(const Matrix& variance, const Matrix& rho, const Vecto
 
 }  // namespace
 
-JointNoise joint_noise(const DenseLayer& next, const Gaussian& law, const CrossMoments& moments) {
+JointNoise joint_noise(const DenseLayer& next, const Gaussian& law, const CrossMoments& moments,
+                       RidgeRule rule) {
   const Index inputs = moments.input_count();
   const Index outputs = next.outputs();
   const Index neurons = moments.neuron_count();
-  JointNoise noise{Matrix(outputs * inputs, inputs), Vector::Zero(outputs)};
+  JointNoise noise{Matrix(outputs * inputs, inputs), Vector::Zero(outputs), Vector::Zero(outputs),
+                   std::vector<bool>(static_cast<std::size_t>(outputs), false)};
   for (Index l = 0; l < outputs; ++l)
     noise.blocks.middleRows(l * inputs, inputs).setConstant(next.bias_variances()(l));
   const auto* weights = std::get_if<MeanFieldWeights>(&next.weights());
@@ -156,6 +164,8 @@ JointNoise joint_noise(const DenseLayer& next, const Gaussian& law, const CrossM
     if (l > 0 && v.row(l) == v.row(l - 1) && next.bias_variances()(l) == next.bias_variances()(l - 1)) {
       noise.blocks.middleRows(l * inputs, inputs) = noise.blocks.middleRows((l - 1) * inputs, inputs).eval();
       noise.cost(l) = noise.cost(l - 1);
+      noise.ridge(l) = noise.ridge(l - 1);
+      noise.trivial[static_cast<std::size_t>(l)] = noise.trivial[static_cast<std::size_t>(l - 1)];
       continue;
     }
     OutputTerms output;
@@ -165,9 +175,11 @@ JointNoise joint_noise(const DenseLayer& next, const Gaussian& law, const CrossM
     const double size = output.mean.trace();
     output.mean_error = (v.row(l).dot(terms.second_error) + gamma * size) * kSafety;
     output.spread_error = gamma * u.row(l).dot(terms.spread_norm) * kSafety;
-    Choice choice = choose_block(output);
+    Choice choice = choose_block(output, rule);
     noise.blocks.middleRows(l * inputs, inputs) = choice.block;
     noise.cost(l) = choice.cost;
+    noise.ridge(l) = choice.ridge;
+    noise.trivial[static_cast<std::size_t>(l)] = choice.trivial;
   }
   return noise;
 }
