@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "certify/neuron_correlation.h"
+#include "certify/noise_terms.h"
 #include "certify/proven_inverse.h"
 
 namespace mixcert {
@@ -19,14 +20,6 @@ namespace {
 constexpr double kSafety = 1.0 + 1e-9;
 // What is added to E S, relative to its mean eigenvalue: less makes the inverse larger, more costs itself.
 constexpr std::array<double, 6> kRidges = {1e-6, 1e-4, 1e-3, 1e-2, 5e-2, 0.2};
-
-/// What the costs of all outputs are made of, matrices as rows of length D^2.
-struct NeuronTerms {
-  Matrix second;        ///< E a_j a_j'
-  Vector second_error;  ///< Frobenius
-  Matrix spread;        ///< H_j: E tr(Q P Q) <= tr(P H_j) for Q = a_j a_j' - E a_j a_j' and every P >= 0
-  Vector spread_norm;   ///< Frobenius norm of H_j
-};
 
 Eigen::Map<const Eigen::RowVectorXd> as_row(const Matrix& matrix) { return {matrix.data(), matrix.size()}; }
 
@@ -60,25 +53,6 @@ Matrix spread_matrix(const CrossMoments& moments, Index j) {
   if (of_quadratic == 0.0) return (linear + linear_error * Matrix::Identity(inputs, inputs)) * kSafety;
   const double slack = (1.0 + tau) * linear_error + (1.0 + 1.0 / tau) * quadratic_error;
   return ((1.0 + tau) * linear + (1.0 + 1.0 / tau) * quadratic + slack * Matrix::Identity(inputs, inputs));
-}
-
-NeuronTerms neuron_terms(const CrossMoments& moments) {
-  const Index neurons = moments.neuron_count();
-  const Index inputs = moments.input_count();
-  NeuronTerms terms{Matrix(neurons, inputs * inputs), Vector(neurons), Matrix(neurons, inputs * inputs),
-                    Vector(neurons)};
-  for (Index j = 0; j < neurons; ++j) {
-    const Matrix k = moments.block(j);
-    const Vector mu = moments.mean.col(j);
-    const double mean_error = moments.mean_error(j);
-    const Matrix second = k + mu * mu.transpose();
-    terms.second.row(j) = as_row(second);
-    terms.second_error(j) = (moments.error(j) + (2.0 * mu.norm() + mean_error) * mean_error) * kSafety;
-    const Matrix spread = spread_matrix(moments, j);
-    terms.spread.row(j) = as_row(spread);
-    terms.spread_norm(j) = spread.norm() * kSafety;
-  }
-  return terms;
 }
 
 /// One output: E S and what its replacement costs.
@@ -132,16 +106,34 @@ Matrix as_matrix(const Eigen::RowVectorXd& row, Index inputs) {
   return 0.5 * (matrix + matrix.transpose());
 }
 
-/// U_lj = V_lj sum_i rho_ij V_li s_i / s_j (J.5).
+}  // namespace
+
+NeuronTerms neuron_terms(const CrossMoments& moments) {
+  const Index neurons = moments.neuron_count();
+  const Index inputs = moments.input_count();
+  NeuronTerms terms{Matrix(neurons, inputs * inputs), Vector(neurons), Matrix(neurons, inputs * inputs),
+                    Vector(neurons)};
+  for (Index j = 0; j < neurons; ++j) {
+    const Matrix k = moments.block(j);
+    const Vector mu = moments.mean.col(j);
+    const double mean_error = moments.mean_error(j);
+    const Matrix second = k + mu * mu.transpose();
+    terms.second.row(j) = as_row(second);
+    terms.second_error(j) = (moments.error(j) + (2.0 * mu.norm() + mean_error) * mean_error) * kSafety;
+    const Matrix spread = spread_matrix(moments, j);
+    terms.spread.row(j) = as_row(spread);
+    terms.spread_norm(j) = spread.norm() * kSafety;
+  }
+  return terms;
+}
+
 Matrix dependence_weights(const Matrix& variance, const Matrix& rho, const Vector& spread_norm) {
   if (rho.size() == 0) return variance.cwiseAbs2();
-  const double floor = 1e-6 * spread_norm.maxCoeff() + 1e-300;
+  const double floor = kLeastSpread * spread_norm.maxCoeff() + 1e-300;
   const Vector scale = spread_norm.cwiseMax(floor).cwiseSqrt();
   const Matrix left = variance * scale.asDiagonal() * rho;
   return left.cwiseProduct(variance * scale.cwiseInverse().asDiagonal()) * kSafety;
 }
-
-}  // namespace
 
 JointNoise joint_noise(const DenseLayer& next, const Gaussian& law, const CrossMoments& moments,
                        RidgeRule rule) {

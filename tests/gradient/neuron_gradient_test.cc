@@ -75,7 +75,8 @@ TEST_P(NeuronGradientTest, AgreesWithDifferences) {
     const double slope = c.deviation * got.mean.dot(dm) + got.covariance.cwiseProduct(dc).sum();
     // Errors that are roundings only are constants for the derivatives: they are small beside the moments.
     const double unit = std::pow(covariance.trace(), part < 3 ? 1.0 : 2.0);
-    const double size = std::abs(along(0.0)) + std::abs(difference) + (part == 2 || part == 4 ? 5e-2 * unit : 0.0);
+    const double size =
+        std::abs(along(0.0)) + std::abs(difference) + (part == 2 || part == 4 ? 5e-2 * unit : 0.0);
     EXPECT_NEAR(slope, difference, 2e-7 * size + 1e-11) << "part " << part;
   }
 }
