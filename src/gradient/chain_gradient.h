@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Derivatives through the chains of metrics of analyse_sensitivity: from what terms of a certificate say about
-// metrics back to weights, (Z.27).
+// Derivatives through the chains of metrics of analyse_sensitivity: from what terms of a certificate say
+// about metrics back to weights, (Z.27).
 #pragma once
 
 #include <map>

@@ -24,7 +24,7 @@ Vector pull_back_push(const DenseLayer& layer, ConstVectorRef point, Index input
     if (weights == nullptr) continue;
     const Matrix product = block * p;
     gradient.weight_variance.row(i) += p.cwiseProduct(product).colwise().sum();
-    p_bar.array() += 2.0 * product.array().rowwise() * weights->variance.row(i).array();
+    p_bar += 2.0 * product * weights->variance.row(i).asDiagonal();
   }
   return Eigen::Map<const Vector>(p_bar.data(), p_bar.size());
 }

@@ -8,8 +8,8 @@
 
 namespace mixcert {
 
-/// Adds to `gradient` and returns the derivatives in the point (activations, neuron-major over inputs). `bar`:
-/// derivatives in the law of the layer's outputs.
+/// Adds to `gradient` and returns the derivatives in the point (activations, neuron-major over inputs).
+/// `bar`: derivatives in the law of the layer's outputs.
 Vector pull_back_push(const DenseLayer& layer, ConstVectorRef point, Index input_count,
                       const GaussianGradient& bar, LayerGradient& gradient);
 

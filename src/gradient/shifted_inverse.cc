@@ -34,8 +34,8 @@ class ReducedSystem {
     system.bottomRightCorner(rank, rank) =
         Matrix::Identity(rank, rank) - factor_.transpose() * inverse_far_.asDiagonal() * factor_;
     eigen_ = symmetric_eigen(system);
-    inverse_ = eigen_.values.unaryExpr(
-        [](double v) { return std::abs(v) > kEqualEigenvalues ? 1.0 / v : 0.0; });
+    inverse_ =
+        eigen_.values.unaryExpr([](double v) { return std::abs(v) > kEqualEigenvalues ? 1.0 / v : 0.0; });
     // lambda is an eigenvalue, whatever rounding says.
     Index least = 0;
     eigen_.values.cwiseAbs().minCoeff(&least);

@@ -23,9 +23,9 @@ class ShiftedInverse {
  private:
   [[nodiscard]] Vector rotate(ConstVectorRef x, bool back) const;
 
-  Vector values_;                   ///< eigenvalues of the blocks
-  std::vector<Matrix> rotations_;   ///< their eigenvectors, block by block
-  Matrix factor_;                   ///< low-rank part in these coordinates
+  Vector values_;                  ///< eigenvalues of the blocks
+  std::vector<Matrix> rotations_;  ///< their eigenvectors, block by block
+  Matrix factor_;                  ///< low-rank part in these coordinates
 };
 
 }  // namespace mixcert

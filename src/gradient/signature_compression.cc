@@ -1,8 +1,8 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// A cluster's covariance is the average of its members' plus X X', columns sqrt(w_i) (m_i - m). It is stored as
-// F F' with F = X V, V the right singular vectors; only where the transport cost leaves columns of F out (T.3)
-// does anything depend on V, which is then differentiated too (Z.25).
+// A cluster's covariance is the average of its members' plus X X', columns sqrt(w_i) (m_i - m). It is stored
+// as F F' with F = X V, V the right singular vectors; only where the transport cost leaves columns of F out
+// (T.3) does anything depend on V, which is then differentiated too (Z.25).
 #include "gradient/signature_compression.h"
 
 #include <cmath>
@@ -102,7 +102,8 @@ void pull_back_compression(const CompressionTrace& trace, const std::vector<Gaus
     const Vector roots = cluster.weights.cwiseSqrt();
     const Vector mean_bar = bar.mean - spread_bar * roots;
     for (Index i = 0; i < roots.size(); ++i) {
-      GaussianGradient& member = before[static_cast<std::size_t>(cluster.members[static_cast<std::size_t>(i)])];
+      GaussianGradient& member =
+          before[static_cast<std::size_t>(cluster.members[static_cast<std::size_t>(i)])];
       member.mean += roots(i) * spread_bar.col(i) + cluster.weights(i) * mean_bar;
       member.blocks += cluster.weights(i) * bar.blocks;
     }

@@ -27,8 +27,7 @@ void add_outer(const Vector& a, const Vector& b, const Covariance& covariance, G
     gradient.blocks.middleRows(i, size) += 0.5 * (product + product.transpose());
   }
   if (covariance.rank() == 0) return;
-  gradient.factor +=
-      a * (b.transpose() * covariance.factor()) + b * (a.transpose() * covariance.factor());
+  gradient.factor += a * (b.transpose() * covariance.factor()) + b * (a.transpose() * covariance.factor());
 }
 
 }  // namespace

@@ -121,8 +121,8 @@ void LayerSweep::add_compression_term(std::vector<GaussianGradient>& before,
   if (!(terms_.compression.nominal > 0.0) || sweep_.bound_weight == 0.0) return;
   const double l = sweep_.sensitivity.lipschitz[static_cast<std::size_t>(k_ - 1)].nominal;
   const double cost_bar = sweep_.bound_weight * l * l / (2.0 * terms_.compression.nominal);
-  const Vector g_bar = add_compression_cost_gradient(layer_, metric_of(terms_.compression_metric), cost_bar,
-                                                     before, after);
+  const Vector g_bar =
+      add_compression_cost_gradient(layer_, metric_of(terms_.compression_metric), cost_bar, before, after);
   chains_.add(terms_.compression_metric, k_, g_bar, sweep_.input_count);
 }
 

@@ -21,8 +21,8 @@ struct SignatureSweep {
   double bound_weight;  ///< of the bound in the number that is differentiated
 };
 
-/// `behind`: derivatives in the components of q_{k+1}. Returns those in the components of q_k; adds to `chains`
-/// and `gradient` what the layer's terms and its affine map say.
+/// `behind`: derivatives in the components of q_{k+1}. Returns those in the components of q_k; adds to
+/// `chains` and `gradient` what the layer's terms and its affine map say.
 std::vector<GaussianGradient> pull_back_layer(const SignatureSweep& sweep, Index k, const LayerTrace& layer,
                                               const LayerTerms& terms,
                                               const std::vector<GaussianGradient>& behind,

@@ -49,7 +49,9 @@ class ComponentErrors {
     const double mean = gaussian_.mean(i);
     const double deviation = std::sqrt(variances_(i));
     const double step = kRelativeStep * deviation;
-    const auto error = [&](double m, double s) { return coordinate_error(activation, m, s, quantizer).nominal; };
+    const auto error = [&](double m, double s) {
+      return coordinate_error(activation, m, s, quantizer).nominal;
+    };
     const double in_mean = error(mean + step, deviation) - error(mean - step, deviation);
     const double in_deviation = error(mean, deviation + step) - error(mean, deviation - step);
     gradient.gaussian.mean(i) += error_bar * in_mean / (2.0 * step);

@@ -12,8 +12,8 @@
 
 namespace mixcert {
 
-/// Adds q_bar dq to `components` (one per component of layer.after) and returns the derivatives in g. `refine`
-/// as in local_errors.
+/// Adds q_bar dq to `components` (one per component of layer.after) and returns the derivatives in g.
+/// `refine` as in local_errors.
 Vector add_local_gradient(const LayerTrace& layer, const ActivationMap& activation, Index input_count,
                           bool refine, ConstVectorRef g, double q_bar,
                           std::vector<ComponentGradient>& components);

@@ -1,9 +1,9 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// With A = S S and C = C0 + F F' in metric coordinates the cost is |dm|^2 + tr A + tr C - 2 f, f = tr sqrt(X),
-// X = S C S: blocks N = S C0 S plus Z Z', Z = S F. From N_bar = (X^{-1/2})_blocks / 2 and Z_bar = X^{-1/2} Z
-// the chain rule gives the rest (Z.24). Where A is singular, derivatives are those along covariances of the
-// same rank.
+// With A = S S and C = C0 + F F' in metric coordinates the cost is |dm|^2 + tr A + tr C - 2 f, f = tr
+// sqrt(X), X = S C S: blocks N = S C0 S plus Z Z', Z = S F. From N_bar = (X^{-1/2})_blocks / 2 and Z_bar =
+// X^{-1/2} Z the chain rule gives the rest (Z.24). Where A is singular, derivatives are those along
+// covariances of the same rank.
 #include "gradient/signature_transport.h"
 
 #include <Eigen/SVD>
@@ -65,8 +65,8 @@ FidelityGradient diagonal_fidelity(const Covariance& from, const Covariance& to)
     const TraceSqrtGradient gain = trace_sqrt_gradient(a.cwiseProduct(c), root.asDiagonal() * to.factor(), 1);
     n_bar += (sigma.array() > floor).select(gain.blocks.col(0), 0.0);
     gradient.factor = root.asDiagonal() * gain.columns;
-    through_factor = 0.5 * pseudo_inverse(root, 0.0).cwiseProduct(
-                               gain.columns.cwiseProduct(to.factor()).rowwise().sum());
+    through_factor =
+        0.5 * pseudo_inverse(root, 0.0).cwiseProduct(gain.columns.cwiseProduct(to.factor()).rowwise().sum());
   }
   gradient.from = n_bar.cwiseProduct(c) + through_factor;
   gradient.to = n_bar.cwiseProduct(a);
@@ -104,8 +104,8 @@ FidelityGradient block_fidelity(const Covariance& from, const Covariance& to) {
     Matrix y(to.dimension(), to.rank());
     for (Index i = 0; i < from.block_count(); ++i) {
       const auto at = static_cast<std::size_t>(i);
-      y.middleRows(i * b, b) = coupled.rotation[at].transpose() *
-                               (coupled.roots[at].root * to.factor().middleRows(i * b, b));
+      y.middleRows(i * b, b) =
+          coupled.rotation[at].transpose() * (coupled.roots[at].root * to.factor().middleRows(i * b, b));
     }
     gain = trace_sqrt_gradient(coupled.sigma.cwiseAbs2(), y, b);
   }

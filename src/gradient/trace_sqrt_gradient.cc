@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Node by node: n = tr[R S2] with R = (I + S1)^{-1}, S_k = Y' D^{-k} Y, D = diag(x) + t. With Z = D^{-1} Y, E =
-// D^{-1} Z and dD any symmetric change,
+// Node by node: n = tr[R S2] with R = (I + S1)^{-1}, S_k = Y' D^{-k} Y, D = diag(x) + t. With Z = D^{-1} Y, E
+// = D^{-1} Z and dD any symmetric change,
 //     dn = <2 (E R - Z R S2 R), dY> + <H Z' + Z H', dD>,   H = Z R S2 R / 2 - E R        (Z.24).
 #include "gradient/trace_sqrt_gradient.h"
 
@@ -28,8 +28,7 @@ void add_blocks(const Matrix& h, const Matrix& z, Matrix& blocks) {
 }  // namespace
 
 TraceSqrtGradient trace_sqrt_gradient(ConstVectorRef x, ConstMatrixRef all_columns, Index block_size) {
-  TraceSqrtGradient gradient{Matrix::Zero(x.size(), block_size),
-                             Matrix::Zero(x.size(), all_columns.cols())};
+  TraceSqrtGradient gradient{Matrix::Zero(x.size(), block_size), Matrix::Zero(x.size(), all_columns.cols())};
   const TraceSqrtRule rule = trace_sqrt_rule(x, all_columns);
   const Matrix y = all_columns(Eigen::all, rule.columns);
   const Matrix identity = Matrix::Identity(y.cols(), y.cols());

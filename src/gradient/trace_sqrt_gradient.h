@@ -8,7 +8,8 @@
 namespace mixcert {
 
 struct TraceSqrtGradient {
-  /// In the diagonal blocks of X, stacked, where Y keeps its value and diag(x) may become any symmetric block.
+  /// In the diagonal blocks of X, stacked, where Y keeps its value and diag(x) may become any symmetric
+  /// block.
   Matrix blocks;
   Matrix columns;  ///< in Y
 };
