@@ -13,7 +13,9 @@
 #include "gradient/joint_signal_gradient.h"
 #include "gradient/neuron_gradient.h"
 #include "gradient/noise_gradient.h"
+#include "gradient/point_push_gradient.h"
 #include "mixcert/core/error.h"
+#include "propagate/first_push.h"
 
 namespace mixcert {
 namespace {
@@ -137,8 +139,8 @@ void add_joint_gradient(const Network& network, ConstMatrixRef inputs, const Car
     of_law = LayerPull(network.activation(k), network.layer(k), layer, trace.input_count)
                  .pull(of_law, std::move(local), gradient[static_cast<std::size_t>(k)]);
   }
-  const Matrix points = network.activation(0).apply(network.features(inputs).values);
-  pull_first_layer(network.layer(0), points, of_law, gradient.front());
+  const Vector point = first_point(network, inputs).point;
+  pull_back_push(network.layer(0), point, trace.input_count, of_law, gradient.front());
   add_carrier_gradient(network, of_carriers, gradient);
 }
 
