@@ -2,8 +2,13 @@
 //
 // The reverse mode of the moment method at one input: its parts (Z.6) to (Z.10), and the bound and law that
 // certify() returns, against differences.
+#include <gtest/gtest.h>
+
+#include <cmath>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "certify/surrogate_law.h"
 #include "gradient/hermite_form_gradient.h"
@@ -46,7 +51,9 @@ TEST(SurrogateGradient, EveryFieldOfEveryActivation) {
     const Vector dm = random_matrix(generator, 6, 1);
     const Vector ds = 0.2 * random_matrix(generator, 6, 1);
     const SurrogateLaw law = surrogate_law(activation, independent_piece(mean, s));
-    for (const auto& [field, bar_field] : differentiated_fields()) {
+    for (std::size_t c = 0; c < differentiated_fields().size(); ++c) {
+      Vector SurrogateLaw::*const field = differentiated_fields()[c].first;
+      Vector SurrogateGradient::*const bar_field = differentiated_fields()[c].second;
       SurrogateGradient bar = SurrogateGradient::zero(6);
       bar.*bar_field = random_matrix(generator, 6, 1);
       const CoordinateGradient gradient = surrogate_gradient(activation, mean, s, 1, law, bar);
@@ -60,7 +67,7 @@ TEST(SurrogateGradient, EveryFieldOfEveryActivation) {
       const double size = gradient.mean.norm() * dm.norm() + gradient.deviation.norm() * ds.norm();
       // Where only rounding is left (identity) the field itself is some 1e-8.
       EXPECT_NEAR(measured, gradient.mean.dot(dm) + gradient.deviation.dot(ds), 1e-7 * size + 2e-7)
-          << to_string(function) << ", field " << &field - &differentiated_fields().front().first;
+          << to_string(function) << ", field " << c;
     }
   }
 }
@@ -265,6 +272,18 @@ TEST(MomentBound, GradientsAtVariancesOfZero) {
   EXPECT_NEAR(measured, expected, 1e-6 * std::abs(expected));
 }
 
+/// Weights so large that some neurons are dead, some gains and rests below 1e-30.
+TEST(MomentBound, GradientsWithDeadNeurons) {
+  const Network network = random_network({{3, 6, 6, 6, 2},
+                                          WeightFamily::MeanField,
+                                          BiasFamily::Independent,
+                                          ActivationFunction::Gelu,
+                                          6.0,
+                                          0.3,
+                                          2});
+  expect_bound_derivatives(network, random_input(3), "dead neurons");
+}
+
 TEST(MomentBound, GradientsWithNeuronsThatPassUnchanged) {
   const Network base = random_network({{3, 6, 4, 2}});
   const ActivationMap mixed(Activation(ActivationFunction::Tanh), {true, false, false, true});
@@ -315,8 +334,8 @@ TEST(MomentBound, RefusesWhatHasNoDerivatives) {
   const Network network = random_network({{3, 4, 2}});
   EXPECT_THROW(MomentBound(network, random_input(2)), InvalidArgument);
   const MomentBound bound(network, random_input(3));
-  EXPECT_THROW(bound.gradient(1.0, Vector::Ones(3)), InvalidArgument);
-  EXPECT_THROW(bound.gradient(1.0, Vector::Ones(2), Matrix::Ones(3, 3)), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(bound.gradient(1.0, Vector::Ones(3))), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(bound.gradient(1.0, Vector::Ones(2), Matrix::Ones(3, 3))), InvalidArgument);
 }
 
 }  // namespace
