@@ -12,6 +12,8 @@ namespace {
 
 // Rests below this fraction of what they are the rest of are rounding (the root of some roundoffs).
 constexpr double kNothingLeft = 3e-7;
+// Gains of dead neurons, below this fraction of the deviation, are the quadrature's errors.
+constexpr double kNoGain = 1e-10;
 
 /// Of sqrt(total - part^2), `rest` being its value; zero where nothing but rounding is left.
 Eigen::RowVector2d rest_derivatives(double rest, double scale, const Eigen::RowVector2d& total, double part,
@@ -21,13 +23,13 @@ Eigen::RowVector2d rest_derivatives(double rest, double scale, const Eigen::RowV
 }
 
 /// (d/dm, d/ds) at coordinate j.
-Eigen::RowVector2d spread_coordinate(const MomentDerivatives& d, Index j, const SurrogateLaw& law,
-                                     const SurrogateGradient& bar) {
+Eigen::RowVector2d spread_coordinate(const MomentDerivatives& d, Index j, double deviation,
+                                     const SurrogateLaw& law, const SurrogateGradient& bar) {
   const double gain = law.gain(j);
   const double slope = law.linear(j) + gain;
   // gain^2 = c_1^2 + T^2, linear = c_1 - gain.
   Eigen::RowVector2d gain_derivatives = Eigen::RowVector2d::Zero();
-  if (gain != 0.0) gain_derivatives = (slope * d.slope + 0.5 * d.residual) / gain;
+  if (std::abs(gain) > kNoGain * deviation) gain_derivatives = (slope * d.slope + 0.5 * d.residual) / gain;
   const double spread = std::hypot(law.square_slope(j), law.square_rest(j));
   return bar.mean(j) * d.mean + (bar.gain(j) - bar.linear(j)) * gain_derivatives + bar.linear(j) * d.slope +
          bar.quadratic(j) * d.curvature +
@@ -54,7 +56,7 @@ CoordinateGradient surrogate_gradient(const ActivationMap& activation, ConstVect
     const Activation& f = activation.at(j / input_count);
     if (deviations(j) > 0.0) {
       const Eigen::RowVector2d both =
-          spread_coordinate(moment_derivatives(f, means(j), deviations(j)), j, law, bar);
+          spread_coordinate(moment_derivatives(f, means(j), deviations(j)), j, deviations(j), law, bar);
       gradient.mean(j) = both(0);
       gradient.deviation(j) = both(1);
     } else {

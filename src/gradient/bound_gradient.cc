@@ -2,6 +2,8 @@
 //
 // docs/theory/gradients.md (Z.11): propagation and certificate are those of certify(); their trace is read
 // backwards, layer by layer.
+#include "mixcert/gradient/bound_gradient.h"
+
 #include <cmath>
 #include <string>
 #include <utility>
@@ -10,7 +12,6 @@
 #include "gradient/push_gradient.h"
 #include "mixcert/certify/moment_certificate.h"
 #include "mixcert/core/error.h"
-#include "mixcert/gradient/bound_gradient.h"
 #include "mixcert/propagate/moment_propagate.h"
 #include "propagate/first_push.h"
 #include "propagate/methods.h"
