@@ -166,8 +166,8 @@ TEST(StructuredTransportSingular, MatchesDifferencesAlongOneRank) {
       [&](double t) { return gaussian_transport_cost(blocks(b + t * db), to, metric).nominal; }, 1e-2);
   double got = 0.0;
   for (Index i = 0; i < count * size; i += size) {
-    const Matrix product = db.middleRows(i, size) * b.middleRows(i, size).transpose();
-    got += inner(gradient.from.blocks.middleRows(i, size), product + product.transpose());
+    got +=
+        2.0 * inner(gradient.from.blocks.middleRows(i, size) * b.middleRows(i, size), db.middleRows(i, size));
   }
   EXPECT_NEAR(got, expected, 1e-5 * std::abs(expected));
 }
@@ -520,7 +520,7 @@ TEST_P(ZeroMeanPrior, MatchesDifferencesAlongScalingsOfLayers) {
       const double got = bias ? gradient[k].bias_variance.sum() : gradient[k].weight_variance.sum();
       const auto expected = difference(parameters, inputs, options, direction, 1e-2, functional, fixed, true);
       ASSERT_TRUE(expected.has_value());
-      // Roots of singular blocks' rounding errors, 1e-8, are in the forward pass.
+      // The forward pass takes roots of rounding errors in singular blocks: 1e-8, over the step.
       EXPECT_NEAR(got, *expected, 1e-5 * norm(gradient)) << "layer " << k << (bias ? " bias" : " weights");
     }
   }
@@ -533,6 +533,8 @@ INSTANTIATE_TEST_SUITE_P(
                       EndToEnd{"JointPaper", net({1, 6, 5, 1}, F::Tanh), 5, 10, 1, C::Paper},
                       EndToEnd{"JointExpected", net({1, 6, 5, 2}, F::Erf), 5, 10, 1, C::Expected},
                       EndToEnd{"JointMetric", net({1, 6, 5, 1}, F::Relu), 4, 10, 1, C::Metric},
+                      EndToEnd{"JointThreePointsPaper", net({1, 6, 5, 1}, F::Tanh), 5, 3, 1, C::Paper},
+                      EndToEnd{"JointFivePoints", net({1, 2, 2, 1}, F::Tanh), 5, 5, 1, C::Metric},
                       EndToEnd{"JointAll", net({1, 6, 5, 1}, F::Tanh), 4, 8, 0, C::Metric},
                       EndToEnd{"JointThree", net({1, 6, 5, 4, 1}, F::Tanh), 4, 10, 3, C::Expected}),
     [](const auto& tested) { return tested.param.name; });
