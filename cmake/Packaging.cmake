@@ -1,12 +1,12 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 #
-# Installation: headers, the static libraries as mixcert::core, transport, simulate, statistics and io, the
-# package files that find_package(mixcert) reads, and the program. tests/install consumes the result.
+# Installation: headers, the static libraries as mixcert::core, transport, simulate, statistics, io and gp,
+# the package files that find_package(mixcert) reads, and the program. tests/install consumes the result.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mixcert)
 
-install(TARGETS mixcert_core mixcert_transport mixcert_simulate mixcert_statistics mixcert_io EXPORT mixcertTargets
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS mixcert_core mixcert_transport mixcert_simulate mixcert_statistics mixcert_io mixcert_gp
+        EXPORT mixcertTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # The report library belongs to the program and needs fmt; it is not installed.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/mixcert DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN report EXCLUDE)

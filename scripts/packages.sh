@@ -9,7 +9,7 @@ packages_of() {
   case $1 in
     core)
       echo g++ cmake ninja-build libeigen3-dev libspectra-dev liblemon-dev libboost-dev libcli11-dev \
-        nlohmann-json3-dev libfmt-dev libzip-dev libssl-dev
+        nlohmann-json3-dev libfmt-dev libzip-dev libssl-dev libnlopt-dev
       ;;
     lab) echo libpng-dev zlib1g-dev ;;
     test) echo libgtest-dev libbenchmark-dev clang-format-14 ;;

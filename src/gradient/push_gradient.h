@@ -1,16 +1,16 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Derivatives through (N.2): a point pushed through a dense layer with independent weights, (Z.26).
+// Derivatives through the push of a surrogate at one input (H.3), (Z.10).
 #pragma once
 
-#include "gradient/gaussian_gradient.h"
-#include "mixcert/gradient/network_gradient.h"
+#include "gradient/piece_gradient.h"
 
 namespace mixcert {
 
-/// Adds to `gradient` and returns the derivatives in the point (activations, neuron-major over inputs).
-/// `bar`: derivatives in the law of the layer's outputs.
-Vector pull_back_push(const DenseLayer& layer, ConstVectorRef point, Index input_count,
-                      const GaussianGradient& bar, LayerGradient& gradient);
+/// From derivatives in the pushed law N(M mean + b, M diag(gain) r diag(gain) M' + diag(E S)) back to piece,
+/// surrogate and layer. `covariance_bar` is symmetric.
+void add_push_gradient(const DenseLayer& next, const Gaussian& piece, const SurrogateLaw& law,
+                       const Vector& mean_bar, const Matrix& covariance_bar, PieceGradient& piece_bar,
+                       SurrogateGradient& surrogate, LayerGradient& layer);
 
 }  // namespace mixcert

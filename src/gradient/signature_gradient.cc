@@ -1,15 +1,14 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // propagate() and evaluate_certificate() forwards; their trace backwards.
-#include "mixcert/gradient/signature_gradient.h"
-
 #include <string>
 #include <utility>
 
 #include "gradient/chain_gradient.h"
-#include "gradient/push_gradient.h"
+#include "gradient/point_push_gradient.h"
 #include "gradient/signature_layer.h"
 #include "mixcert/core/error.h"
+#include "mixcert/gradient/signature_pass.h"
 #include "mixcert/propagate/epsilon_planner.h"
 #include "mixcert/propagate/propagate.h"
 #include "mixcert/transport/mixture_transport.h"

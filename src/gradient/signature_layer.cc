@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "gradient/push_gradient.h"
+#include "gradient/point_push_gradient.h"
 #include "gradient/signature_compression.h"
 #include "gradient/signature_directions.h"
 #include "gradient/signature_local.h"

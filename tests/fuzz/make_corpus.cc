@@ -2,7 +2,8 @@
 //
 // Writes small valid files of every kind, the fuzzers' starting points:
 //     make_corpus DIR
-// makes DIR/npy, DIR/csv, DIR/npz, DIR/safetensors, DIR/model, DIR/results, DIR/idx and DIR/table.
+// makes DIR/npy, DIR/csv, DIR/npz, DIR/safetensors, DIR/model, DIR/results, DIR/idx, DIR/table and
+// DIR/kernel.
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -149,6 +150,12 @@ void make_table(const fs::path& directory) {
              std::string("x,y\n1,2\n3,4\n5,6\n\0", 17) + R"({"splits":[{"train":[0,2],"test":[1]}]})");
 }
 
+void make_kernel(const fs::path& directory) {
+  write_text(directory / "sum", "rbf(lengthscale=[1, 2.5e-1], variance=1) + white(variance=0.01)");
+  write_text(directory / "product", "(matern32 + linear(center=-1)) * periodic(period=2, lengthscale=1)");
+  write_text(directory / "mean", "linear(weights=[1, -2], offset=0.5)");
+}
+
 }  // namespace
 
 int main(int count, char** arguments) try {
@@ -161,6 +168,7 @@ int main(int count, char** arguments) try {
       {"npz", make_npz},          {"safetensors", make_safetensors},
       {"model", make_all_models}, {"results", make_results},
       {"idx", make_idx},          {"table", make_table},
+      {"kernel", make_kernel},
   };
   for (const auto& [name, make] : makers) {
     const fs::path directory = fs::path(arguments[1]) / name;

@@ -64,4 +64,23 @@ inline double dot(const NetworkGradient& a, const NetworkGradient& b) {
   return sum;
 }
 
+enum class Parameter { WeightMean, WeightVariance, BiasMean, BiasVariance };
+
+inline const std::vector<Parameter>& all_parameters() {
+  static const std::vector<Parameter> all = {Parameter::WeightMean, Parameter::WeightVariance,
+                                             Parameter::BiasMean, Parameter::BiasVariance};
+  return all;
+}
+
+/// The part of a gradient or direction that concerns one kind of parameter.
+inline NetworkGradient only(Parameter parameter, NetworkGradient gradient) {
+  for (LayerGradient& layer : gradient) {
+    if (parameter != Parameter::WeightMean) layer.weight_mean.setZero();
+    if (parameter != Parameter::WeightVariance) layer.weight_variance.setZero();
+    if (parameter != Parameter::BiasMean) layer.bias_mean.setZero();
+    if (parameter != Parameter::BiasVariance) layer.bias_variance.setZero();
+  }
+  return gradient;
+}
+
 }  // namespace mixcert::testing

@@ -22,6 +22,10 @@ enum class Stream : std::uint64_t {
   Floor = 6,
   Coupling = 7,
   Member = 8,
+  Process = 9,
+  Restart = 10,
+  Subset = 11,
+  Tuning = 12,
 };
 
 /// One round of SplitMix64: a bijection that scatters consecutive integers.

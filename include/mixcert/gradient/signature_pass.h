@@ -6,19 +6,12 @@
 // in every weight's mean and variance, read backwards from its trace.
 #pragma once
 
-#include <vector>
-
 #include "mixcert/certify/certificate.h"
+#include "mixcert/gradient/mixture_cotangent.h"
 #include "mixcert/gradient/network_gradient.h"
 #include "mixcert/propagate/options.h"
 
 namespace mixcert {
-
-/// Derivatives of a number in the components of a mixture, dense; weights of components are constants.
-struct MixtureCotangent {
-  std::vector<Vector> means;
-  std::vector<Matrix> covariances;
-};
 
 class SignaturePass {
  public:
