@@ -1,11 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // docs/theory/joint-moments.md (J.2). The normalised polynomials h_p = He_p / sqrt(p!) come from their
-// three-term recurrence; its rounding is bounded by the same recurrence with all signs positive.
+// three-term recurrence, in long double where that has more digits: its rounding, bounded by the same
+// recurrence with all signs positive, grows with the order and is amplified by every later use.
 #include "activation/hermite_coefficients.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <vector>
 
@@ -26,12 +28,21 @@ constexpr double kBeyondCut = 1e-20;
 constexpr double kSteepest = 1.1290;
 constexpr double kFourthNorm = 1.3161;
 constexpr double kMargin = 1.01;
-constexpr double kExponent = 29.0;
+constexpr double kExponent = 36.0;
 // Relative error of a weight at |x| <= 13.9, as in (V.6).
 constexpr double kWeightError = 384 * kUnitRoundoff;
 // Steps are multiples of 2^-12, so that nodes are exact.
 constexpr int kLevels = 38;
 constexpr double kStepUnit = 4096.0;
+
+using LongArray = Eigen::Array<long double, Eigen::Dynamic, 1>;
+
+/// n steps of the recurrence: gamma_{8n} in the precision it runs in.
+double recurrence_error(Index steps) {
+  const double unit = 0.5 * static_cast<double>(std::numeric_limits<long double>::epsilon());
+  const double sum = 8.0 * static_cast<double>(steps) * unit;
+  return sum / (1.0 - sum);
+}
 
 /// One trapezoidal rule: weights times polynomials, and the norms of the polynomials with positive signs.
 struct HermiteRule {
@@ -39,6 +50,7 @@ struct HermiteRule {
   NodeArray nodes;
   NodeArray weights;
   Matrix weighted;  ///< entry (k, p): w_k h_p(x_k)
+  Vector size;      ///< entry p: (sum_k w_k h_p(x_k)^2)^{1/2}
   Vector majorant;  ///< entry p: (sum_k w_k hbar_p(x_k)^2)^{1/2}
 };
 
@@ -52,18 +64,22 @@ HermiteRule make_rule(int level) {
   constexpr double kDensityAtZero = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
   rule.weights = rule.step * kDensityAtZero * (-0.5 * rule.nodes.square()).exp();
   rule.weighted.resize(2 * half + 1, kHermiteOrder + 1);
+  rule.size.resize(kHermiteOrder + 1);
   rule.majorant.resize(kHermiteOrder + 1);
-  NodeArray before = NodeArray::Zero(2 * half + 1);
-  NodeArray now = NodeArray::Ones(2 * half + 1);
-  NodeArray positive_before = before;
-  NodeArray positive = now;
+  const LongArray nodes = rule.nodes.cast<long double>();
+  LongArray before = LongArray::Zero(2 * half + 1);
+  LongArray now = LongArray::Ones(2 * half + 1);
+  LongArray positive_before = before;
+  LongArray positive = now;
   for (Index p = 0; p <= kHermiteOrder; ++p) {
-    rule.weighted.col(p) = rule.weights * now;
-    rule.majorant(p) = std::sqrt((rule.weights * positive.square()).sum());
-    const double root = std::sqrt(static_cast<double>(p));
-    const double next = 1.0 / std::sqrt(static_cast<double>(p + 1));
-    const NodeArray after = (rule.nodes * now - root * before) * next;
-    const NodeArray positive_after = (rule.nodes.abs() * positive + root * positive_before) * next;
+    const NodeArray rounded = now.cast<double>();
+    rule.weighted.col(p) = rule.weights * rounded;
+    rule.size(p) = std::sqrt((rule.weights * rounded.square()).sum());
+    rule.majorant(p) = std::sqrt((rule.weights * positive.cast<double>().square()).sum());
+    const long double root = std::sqrt(static_cast<long double>(p));
+    const long double next = 1.0L / std::sqrt(static_cast<long double>(p + 1));
+    const LongArray after = (nodes * now - root * before) * next;
+    const LongArray positive_after = (nodes.abs() * positive + root * positive_before) * next;
     before = now;
     now = after;
     positive_before = positive;
@@ -115,8 +131,9 @@ bool add_by_quadrature(const Activation& activation, double mean, double deviati
     expansion.value(p) = rule->weighted.col(p).dot(g.values.matrix());
     const double strip_error =
         2.0 * std::exp(0.5 * a * a + a * std::sqrt(static_cast<double>(p)) - ratio) * growth;
-    const double error = kMargin * (value_error + gamma * rule->majorant(p) * norm + strip_error +
-                                    kBeyondCut * (2.0 + kSteepest * s));
+    const double rounding = gamma * rule->size(p) + recurrence_error(p + 1) * rule->majorant(p);
+    const double error =
+        kMargin * (value_error + rounding * norm + strip_error + kBeyondCut * (2.0 + kSteepest * s));
     squares += error * error;
   }
   expansion.error += kMargin * std::sqrt(squares);

@@ -78,6 +78,25 @@ const WeightedNodes* trapezoid_rule(double longest_step) {
   return fitting == rules.end() ? nullptr : &*fitting;
 }
 
+void place_graded_panels(double center, double finest, double cut, WeightedNodes& rule) {
+  rule.nodes.resize(kMostNodes);
+  rule.weights.resize(kMostNodes);
+  Eigen::Index count = 0;
+  const double start = std::clamp(center, -cut, cut);
+  for (const double side : {-1.0, 1.0}) {
+    double width = finest;
+    for (double left = start; side * left < cut;) {
+      const double right = side * std::min(cut, side * (left + side * width));
+      add_panels(std::min(left, right), std::max(left, right), 2.0 * width, rule, count);
+      left = right;
+      width = std::min(2.0 * width, kWidestPanel);
+    }
+  }
+  rule.nodes.conservativeResize(count);
+  rule.weights.conservativeResize(count);
+  rule.apply_density();
+}
+
 void place_panels(const ActiveZone& zone, double mean, double deviation, WeightedNodes& rule) {
   const double zone_begin = std::clamp((zone.lower - mean) / deviation, -kCut, kCut);
   const double zone_end = std::clamp((zone.upper - mean) / deviation, -kCut, kCut);

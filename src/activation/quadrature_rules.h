@@ -40,6 +40,11 @@ struct ActiveZone {
 /// 16 Gauss-Legendre nodes in each panel of [-kCut, kCut]. deviation > 0.
 void place_panels(const ActiveZone& zone, double mean, double deviation, WeightedNodes& rule);
 
+/// The same of [-cut, cut], cut <= 12: panels of width `finest` >= 1e-6 at `center`, doubling away from it,
+/// so that a function with a kink at the center, or poles at a distance of `finest` from it, is integrated to
+/// roundoff.
+void place_graded_panels(double center, double finest, double cut, WeightedNodes& rule);
+
 // Of the panels: Bernstein ellipse, widest panel (in x), and the constants of their error (V.3).
 inline constexpr double kEllipse = 4.0;
 inline constexpr double kWidestPanel = 1.5;

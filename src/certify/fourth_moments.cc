@@ -46,17 +46,18 @@ NeuronMoments::Fourth NeuronMoments::by_largest_value(double covariance_error) c
   double sure = 0.0;
   for (Index d = 0; d < mean_.size(); ++d) sure += square(supremum(activation_) + at(d).mean.magnitude());
   Fourth fourth;
-  const auto offer = [&](double largest_square, double tail) {
+  const auto offer = [&](double largest_square, double tail, FourthRule rule, double start) {
     const double error = tail + largest_square * covariance_error;
-    Fourth offered{largest_square * result_, error};
+    Fourth offered{largest_square * result_, error, rule, start};
     if (fourth.matrix.size() == 0 || judge(offered) < judge(fourth)) fourth = std::move(offered);
   };
-  if (std::isfinite(sure)) offer(sure * kSafety, 0.0);
+  if (std::isfinite(sure)) offer(sure * kSafety, 0.0, FourthRule::Supremum, 0.0);
   for (int halves = 18; halves >= 6; --halves) {
     const double t = 0.5 * halves;
     const double reach = base + slope * t;
     const double more = reach > 0.0 ? 4.0 * slope / reach * (t * t + 2.0) / (t * t * t) : 0.0;
-    offer(square(reach) * kSafety, square(square(reach)) * std::exp(-0.5 * t * t) * (1.0 + more) * kSafety);
+    offer(square(reach) * kSafety, square(square(reach)) * std::exp(-0.5 * t * t) * (1.0 + more) * kSafety,
+          FourthRule::Tail, t);
   }
   return fourth;
 }
@@ -75,43 +76,60 @@ Vector NeuronMoments::slope_tails() const {
   return tails;
 }
 
-/// Y = E|zeta|^2 d d' = tr(C) K + 2 W o M + diag(W) F + F' diag(W) (J.4), and a bound of its error.
-Matrix NeuronMoments::stein_matrix(double& error) const {
+/// M_de = sum p c_pd c_pe r^{p-1} and F_de = sum sqrt((p+1)(p+2)) c_{p+2,d} c_pe r^p (J.4), cut at the order
+/// but for closed forms on the diagonal.
+NeuronMoments::SteinSums NeuronMoments::stein_sums() const {
   const Index inputs = mean_.size();
-  const Vector scale = deviation_.unaryExpr([](double s) { return s > 0.0 ? 1.0 / s : 0.0; });
-  const Matrix w = scale.asDiagonal() * (covariance_ * covariance_) * scale.asDiagonal();
-  Matrix m = Matrix::Zero(inputs, inputs);
-  Matrix f = m;
+  SteinSums sums{Matrix::Zero(inputs, inputs), Matrix::Zero(inputs, inputs)};
   Matrix power = Matrix::Ones(inputs, inputs);
   for (Index p = 1; p <= order_; ++p) {
     const double q = static_cast<double>(p);
-    m += q * (coefficients_.col(p) * coefficients_.col(p).transpose()).cwiseProduct(power);
+    sums.m += q * (coefficients_.col(p) * coefficients_.col(p).transpose()).cwiseProduct(power);
     power = power.cwiseProduct(correlation_);
     if (p + 2 > order_) continue;
     const double root = std::sqrt((q + 1.0) * (q + 2.0));
-    f += root * (coefficients_.col(p + 2) * coefficients_.col(p).transpose()).cwiseProduct(power);
+    sums.f += root * (coefficients_.col(p + 2) * coefficients_.col(p).transpose()).cwiseProduct(power);
   }
-  const Vector tails = slope_tails();
-  const double trace = covariance_.trace() * kSafety;
+  for (Index d = 0; d < inputs; ++d) {
+    sums.m(d, d) = at(d).slope_energy;
+    if (at(d).kinked) sums.f(d, d) = -std::sqrt(2.0) * coefficients_(d, 2) * at(d).mean.value;
+  }
+  return sums;
+}
+
+/// diag(1/s) C^2 diag(1/s).
+Matrix NeuronMoments::scaled_square() const {
+  const Vector scale = deviation_.unaryExpr([](double s) { return s > 0.0 ? 1.0 / s : 0.0; });
+  return scale.asDiagonal() * (covariance_ * covariance_) * scale.asDiagonal();
+}
+
+/// What inexact coefficients and roundings may change in Y_de.
+double NeuronMoments::stein_rounding(Index d, Index e) const {
   const double order = static_cast<double>(order_);
   const double relative =
-      4.0 * (order + 2.0) * (rounding_gamma(4 * inputs + 8 * order_ + 64) + order * relative_);
+      4.0 * (order + 2.0) * (rounding_gamma(4 * mean_.size() + 8 * order_ + 64) + order * relative_);
+  const double inexact = order * (size(d) * at(e).error + size(e) * at(d).error + at(d).error * at(e).error);
+  const double rounded = relative * std::sqrt(at(d).slope_energy * at(e).slope_energy);
+  return 4.0 * covariance_.trace() * kSafety * (inexact + rounded);
+}
+
+/// Y = E|zeta|^2 d d' = tr(C) K + 2 W o M + diag(W) F + F' diag(W) (J.4), and a bound of its error.
+Matrix NeuronMoments::stein_matrix(double& error) const {
+  const Index inputs = mean_.size();
+  const Matrix w = scaled_square();
+  const auto [m, f] = stein_sums();
+  const Vector tails = slope_tails();
+  const double order = static_cast<double>(order_);
   double squares = 0.0;
   for (Index d = 0; d < inputs; ++d) {
     for (Index e = 0; e < inputs; ++e) {
       const double reach =
           std::pow(std::abs(correlation_(d, e)) + relative_, order - 1.0) * tails(d) * tails(e);
-      const double inexact =
-          order * (size(d) * at(e).error + size(e) * at(d).error + at(d).error * at(e).error);
-      const double rounded = relative * std::sqrt(at(d).slope_energy * at(e).slope_energy);
       const bool closed = d == e && at(d).kinked;
       const double of_m = d == e ? 0.0 : reach;
       const double of_f = closed ? 0.0 : 1.4143 * reach;
-      squares += square(2.0 * std::abs(w(d, e)) * of_m + (w(d, d) + w(e, e)) * of_f +
-                        4.0 * trace * (inexact + rounded));
+      squares += square(2.0 * std::abs(w(d, e)) * of_m + (w(d, d) + w(e, e)) * of_f + stein_rounding(d, e));
     }
-    m(d, d) = at(d).slope_energy;
-    if (at(d).kinked) f(d, d) = -std::sqrt(2.0) * coefficients_(d, 2) * at(d).mean.value;
   }
   error = std::sqrt(squares) * kSafety;
   Matrix y = 2.0 * w.cwiseProduct(m);
@@ -141,6 +159,12 @@ NeuronMoments::Fourth NeuronMoments::by_stein(double covariance_error) const {
   fourth.matrix = first * result_ + second * y;
   fourth.error = first * covariance_error + second * error;
   return fourth;
+}
+
+NeuronMoments::Fourth NeuronMoments::best_fourth(double covariance_error) const {
+  Fourth by_value = by_largest_value(covariance_error);
+  Fourth by_parts = by_stein(covariance_error);
+  return judge(by_parts) < judge(by_value) ? by_parts : by_value;
 }
 
 }  // namespace mixcert

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "certify/joint_slices.h"
 #include "certify/moment_error.h"
 #include "certify/rounding_terms.h"
 #include "mixcert/core/error.h"
@@ -15,34 +16,6 @@ namespace mixcert {
 namespace {
 
 constexpr double kSafety = 1.0 + 1e-9;
-
-/// Entries neuron * D + input of one input.
-Vector at_input(const Vector& values, Index input, Index input_count) {
-  const Index neurons = values.size() / input_count;
-  return Eigen::Map<const Matrix>(values.data(), input_count, neurons).row(input).transpose();
-}
-
-SurrogateLaw surrogate_at_input(const SurrogateLaw& law, Index input, Index input_count) {
-  SurrogateLaw one;
-  for (const auto field :
-       {&SurrogateLaw::mean, &SurrogateLaw::gain, &SurrogateLaw::linear, &SurrogateLaw::quadratic,
-        &SurrogateLaw::rest, &SurrogateLaw::error, &SurrogateLaw::second, &SurrogateLaw::second_error,
-        &SurrogateLaw::square_slope, &SurrogateLaw::square_slope_error, &SurrogateLaw::square_rest}) {
-    one.*field = at_input(law.*field, input, input_count);
-  }
-  return one;
-}
-
-Gaussian law_at_input(const Gaussian& law, Index input, Index input_count) {
-  const Covariance& covariance = law.covariance;
-  Vector mean = at_input(law.mean, input, input_count);
-  if (covariance.block_size() == input_count && covariance.rank() == 0) {
-    return {std::move(mean), Covariance::diagonal(at_input(covariance.variances(), input, input_count))};
-  }
-  std::vector<Index> indices;
-  for (Index j = 0; j < mean.size(); ++j) indices.push_back(j * input_count + input);
-  return {std::move(mean), Covariance::dense(covariance.submatrix(indices))};
-}
 
 /// Mean square and slack of one layer in one norm, summed over inputs.
 struct NormSum {

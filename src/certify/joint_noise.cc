@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "certify/neuron_correlation.h"
+#include "certify/noise_terms.h"
 #include "certify/proven_inverse.h"
 
 namespace mixcert {
@@ -19,14 +20,6 @@ namespace {
 constexpr double kSafety = 1.0 + 1e-9;
 // What is added to E S, relative to its mean eigenvalue: less makes the inverse larger, more costs itself.
 constexpr std::array<double, 6> kRidges = {1e-6, 1e-4, 1e-3, 1e-2, 5e-2, 0.2};
-
-/// What the costs of all outputs are made of, matrices as rows of length D^2.
-struct NeuronTerms {
-  Matrix second;        ///< E a_j a_j'
-  Vector second_error;  ///< Frobenius
-  Matrix spread;        ///< H_j: E tr(Q P Q) <= tr(P H_j) for Q = a_j a_j' - E a_j a_j' and every P >= 0
-  Vector spread_norm;   ///< Frobenius norm of H_j
-};
 
 Eigen::Map<const Eigen::RowVectorXd> as_row(const Matrix& matrix) { return {matrix.data(), matrix.size()}; }
 
@@ -62,6 +55,59 @@ Matrix spread_matrix(const CrossMoments& moments, Index j) {
   return ((1.0 + tau) * linear + (1.0 + 1.0 / tau) * quadratic + slack * Matrix::Identity(inputs, inputs));
 }
 
+/// One output: E S and what its replacement costs.
+struct OutputTerms {
+  Matrix mean;          ///< E S_l as computed
+  double mean_error;    ///< Frobenius
+  Matrix spread;        ///< sum_j U_lj H_j
+  double spread_error;  ///< Frobenius
+};
+
+struct Choice {
+  Matrix block;
+  double cost;
+  double ridge;  ///< negative: the block is tr(E S) I
+  bool trivial;
+};
+
+/// T and the smaller of (J.3) and the trivial bound, over ridges as the rule says.
+Choice choose_block(const OutputTerms& output, RidgeRule rule) {
+  const Index inputs = output.mean.rows();
+  const double trace = output.mean.trace();
+  const double scale = trace / static_cast<double>(inputs);
+  const double trivial = (2.0 * trace + std::sqrt(static_cast<double>(inputs)) * output.mean_error) * kSafety;
+  // Surely positive definite; the independent coupling (J.3).
+  Choice best{trace * Matrix::Identity(inputs, inputs), trivial + trace * static_cast<double>(inputs), -1.0,
+              true};
+  for (const double ridge : kRidges) {
+    const double eps = ridge * scale;
+    Choice tried{output.mean, trivial + static_cast<double>(inputs) * eps, ridge, true};
+    tried.block.diagonal().array() += eps;
+    const ProvenInverse inverse = proven_inverse(tried.block, 0.5 * eps);
+    if (!inverse.proven) continue;
+    const Matrix product = inverse.root.transpose() * inverse.root;
+    const double size = product.trace() * kSafety;
+    const double off = (eps + output.mean_error) * kSafety + 4 * kUnitRoundoff * trace;
+    const double rounding = rounding_gamma(2 * inputs * inputs + 2 * inputs) * output.spread.norm();
+    const double cost =
+        product.cwiseProduct(output.spread).sum() + size * (off * off + output.spread_error + rounding);
+    // NaN, left by an overflow of fourth moments, must not count as zero: min keeps the trivial cost then.
+    const double proven = (cost <= 0.0 ? 0.0 : cost) * inverse.factor;
+    tried.trivial = !(proven < tried.cost);
+    tried.cost = std::min(tried.cost, proven) * kSafety;
+    if (rule == RidgeRule::Least) return tried;
+    if (tried.cost < best.cost) best = std::move(tried);
+  }
+  return best;
+}
+
+Matrix as_matrix(const Eigen::RowVectorXd& row, Index inputs) {
+  const Eigen::Map<const Matrix> matrix(row.data(), inputs, inputs);
+  return 0.5 * (matrix + matrix.transpose());
+}
+
+}  // namespace
+
 NeuronTerms neuron_terms(const CrossMoments& moments) {
   const Index neurons = moments.neuron_count();
   const Index inputs = moments.input_count();
@@ -81,67 +127,21 @@ NeuronTerms neuron_terms(const CrossMoments& moments) {
   return terms;
 }
 
-/// One output: E S and what its replacement costs.
-struct OutputTerms {
-  Matrix mean;          ///< E S_l as computed
-  double mean_error;    ///< Frobenius
-  Matrix spread;        ///< sum_j U_lj H_j
-  double spread_error;  ///< Frobenius
-};
-
-struct Choice {
-  Matrix block;
-  double cost;
-};
-
-/// T and the smaller of (J.3) and the trivial bound, the least over ridges.
-Choice choose_block(const OutputTerms& output) {
-  const Index inputs = output.mean.rows();
-  const double trace = output.mean.trace();
-  const double scale = trace / static_cast<double>(inputs);
-  const double trivial = (2.0 * trace + std::sqrt(static_cast<double>(inputs)) * output.mean_error) * kSafety;
-  // Surely positive definite; the independent coupling (J.3).
-  Choice best{trace * Matrix::Identity(inputs, inputs), trivial + trace * static_cast<double>(inputs)};
-  for (const double ridge : kRidges) {
-    const double eps = ridge * scale;
-    Choice tried{output.mean, trivial + static_cast<double>(inputs) * eps};
-    tried.block.diagonal().array() += eps;
-    const ProvenInverse inverse = proven_inverse(tried.block, 0.5 * eps);
-    if (!inverse.proven) continue;
-    const Matrix product = inverse.root.transpose() * inverse.root;
-    const double size = product.trace() * kSafety;
-    const double off = (eps + output.mean_error) * kSafety + 4 * kUnitRoundoff * trace;
-    const double rounding = rounding_gamma(2 * inputs * inputs + 2 * inputs) * output.spread.norm();
-    const double cost =
-        product.cwiseProduct(output.spread).sum() + size * (off * off + output.spread_error + rounding);
-    // NaN, left by an overflow of fourth moments, must not count as zero: min keeps the trivial cost then.
-    tried.cost = std::min(tried.cost, (cost <= 0.0 ? 0.0 : cost) * inverse.factor) * kSafety;
-    if (tried.cost < best.cost) best = std::move(tried);
-  }
-  return best;
-}
-
-Matrix as_matrix(const Eigen::RowVectorXd& row, Index inputs) {
-  const Eigen::Map<const Matrix> matrix(row.data(), inputs, inputs);
-  return 0.5 * (matrix + matrix.transpose());
-}
-
-/// U_lj = V_lj sum_i rho_ij V_li s_i / s_j (J.5).
 Matrix dependence_weights(const Matrix& variance, const Matrix& rho, const Vector& spread_norm) {
   if (rho.size() == 0) return variance.cwiseAbs2();
-  const double floor = 1e-6 * spread_norm.maxCoeff() + 1e-300;
+  const double floor = kLeastSpread * spread_norm.maxCoeff() + 1e-300;
   const Vector scale = spread_norm.cwiseMax(floor).cwiseSqrt();
   const Matrix left = variance * scale.asDiagonal() * rho;
   return left.cwiseProduct(variance * scale.cwiseInverse().asDiagonal()) * kSafety;
 }
 
-}  // namespace
-
-JointNoise joint_noise(const DenseLayer& next, const Gaussian& law, const CrossMoments& moments) {
+JointNoise joint_noise(const DenseLayer& next, const Gaussian& law, const CrossMoments& moments,
+                       RidgeRule rule) {
   const Index inputs = moments.input_count();
   const Index outputs = next.outputs();
   const Index neurons = moments.neuron_count();
-  JointNoise noise{Matrix(outputs * inputs, inputs), Vector::Zero(outputs)};
+  JointNoise noise{Matrix(outputs * inputs, inputs), Vector::Zero(outputs), Vector::Zero(outputs),
+                   std::vector<bool>(static_cast<std::size_t>(outputs), false)};
   for (Index l = 0; l < outputs; ++l)
     noise.blocks.middleRows(l * inputs, inputs).setConstant(next.bias_variances()(l));
   const auto* weights = std::get_if<MeanFieldWeights>(&next.weights());
@@ -156,6 +156,8 @@ JointNoise joint_noise(const DenseLayer& next, const Gaussian& law, const CrossM
     if (l > 0 && v.row(l) == v.row(l - 1) && next.bias_variances()(l) == next.bias_variances()(l - 1)) {
       noise.blocks.middleRows(l * inputs, inputs) = noise.blocks.middleRows((l - 1) * inputs, inputs).eval();
       noise.cost(l) = noise.cost(l - 1);
+      noise.ridge(l) = noise.ridge(l - 1);
+      noise.trivial[static_cast<std::size_t>(l)] = noise.trivial[static_cast<std::size_t>(l - 1)];
       continue;
     }
     OutputTerms output;
@@ -165,9 +167,11 @@ JointNoise joint_noise(const DenseLayer& next, const Gaussian& law, const CrossM
     const double size = output.mean.trace();
     output.mean_error = (v.row(l).dot(terms.second_error) + gamma * size) * kSafety;
     output.spread_error = gamma * u.row(l).dot(terms.spread_norm) * kSafety;
-    Choice choice = choose_block(output);
+    Choice choice = choose_block(output, rule);
     noise.blocks.middleRows(l * inputs, inputs) = choice.block;
     noise.cost(l) = choice.cost;
+    noise.ridge(l) = choice.ridge;
+    noise.trivial[static_cast<std::size_t>(l)] = choice.trivial;
   }
   return noise;
 }

@@ -12,6 +12,7 @@
 namespace mixcert {
 
 /// Chooses T_l and bounds what it costs. `law` is that of the pre-activations behind `moments`.
-JointNoise joint_noise(const DenseLayer& next, const Gaussian& law, const CrossMoments& moments);
+JointNoise joint_noise(const DenseLayer& next, const Gaussian& law, const CrossMoments& moments,
+                       RidgeRule rule = RidgeRule::LeastBound);
 
 }  // namespace mixcert

@@ -5,42 +5,14 @@
 #include "certify/metric_forms.h"
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <cmath>
 
-#include "mixcert/mixture/eigenpairs.h"
+#include "certify/scaled_forms.h"
+#include "mixcert/core/error.h"
 
 namespace mixcert {
 namespace {
-
-double largest_eigenvalue(const Matrix& a) { return leading_eigenpairs(Covariance::dense(a), 1).values(0); }
-
-/// Square roots, with ones in place of zeros (of diag(A): its rows are zero then).
-Vector positive_roots(const Vector& x) {
-  return x.unaryExpr([](double v) { return v > 0.0 ? std::sqrt(v) : 1.0; });
-}
-
-/// lambda_max(D A D) D^{-2}, D = diag(roots)^{-1}.
-Vector spectral_after_scaling(const Matrix& a, const Vector& roots) {
-  const Vector inverse = roots.cwiseInverse();
-  return largest_eigenvalue(inverse.asDiagonal() * a * inverse.asDiagonal()) * roots.cwiseAbs2();
-}
-
-Vector scaled_spectral(const Matrix& a) {
-  const Vector g = spectral_after_scaling(a, positive_roots(a.diagonal()));
-  return (a.diagonal().array() > 0.0).select(g, 0.0);
-}
-
-/// Diagonal dominance of diag(g) - A after scaling by diag(roots).
-Vector gershgorin(const Matrix& a, const Vector& roots) {
-  return (a.cwiseAbs() * roots).cwiseQuotient(roots);
-}
-
-/// 1 / sqrt(errors): what makes sum_i g_i errors_i small.
-Vector inverse_roots(const Vector& errors) {
-  const double floor = 1e-6 * errors.maxCoeff();
-  if (!(floor > 0.0)) return Vector::Ones(errors.size());
-  return errors.array().max(floor).sqrt().inverse();
-}
 
 // The barrier weight falls by this factor a step; the last one is this fraction of the objective per
 // coordinate.
@@ -84,27 +56,46 @@ Vector solve_semidefinite(const Matrix& a, const Vector& errors) {
   return scale * g;
 }
 
+MetricGradient no_gradient(const Matrix&, const Vector&, const Vector&) {
+  throw InvalidArgument("sensitivity: the semidefinite program has no derivatives; expected closed forms");
+}
+
+/// A form that ignores the errors, from its value and its derivatives.
+template <typename Value, typename Derivatives>
+MetricForm of_matrix(const char* name, Value value, Derivatives derivatives) {
+  return {name, [value](const Matrix& a, const Vector&) { return value(a); },
+          [derivatives](const Matrix& a, const Vector&, const Vector& g_bar) -> MetricGradient {
+            return {derivatives(a, g_bar), {}};
+          }};
+}
+
 }  // namespace
 
 Vector spectral_form(const Matrix& a) { return Vector::Constant(a.rows(), largest_eigenvalue(a)); }
 
 const std::vector<MetricForm>& closed_forms() {
   static const std::vector<MetricForm> forms = {
-      {"expected", [](const Matrix& a, const Vector&) { return spectral_form(a); }},
-      {"scaled-spectral", [](const Matrix& a, const Vector&) { return scaled_spectral(a); }},
-      {"gershgorin", [](const Matrix& a, const Vector&) { return gershgorin(a, Vector::Ones(a.rows())); }},
-      {"scaled-gershgorin",
-       [](const Matrix& a, const Vector&) { return gershgorin(a, positive_roots(a.diagonal())); }},
+      of_matrix("expected", spectral_form, spectral_gradient),
+      of_matrix("scaled-spectral", scaled_spectral, scaled_spectral_gradient),
+      of_matrix(
+          "gershgorin", [](const Matrix& a) { return gershgorin(a, Vector::Ones(a.rows())); },
+          [](const Matrix& a, const Vector& g_bar) {
+            return gershgorin_gradient(a, Vector::Ones(a.rows()), g_bar).a;
+          }),
+      of_matrix(
+          "scaled-gershgorin", [](const Matrix& a) { return gershgorin(a, positive_roots(a.diagonal())); },
+          scaled_gershgorin_gradient),
       {"weighted-spectral",
+       [](const Matrix& a, const Vector& errors) { return spectral_after_scaling(a, inverse_roots(errors)); },
+       weighted_spectral_gradient},
+      {"weighted-gershgorin",
        [](const Matrix& a, const Vector& errors) {
-         return spectral_after_scaling(a, inverse_roots(errors));
-       }},
-      {"weighted-gershgorin", [](const Matrix& a, const Vector& errors) {
          return gershgorin(a, inverse_roots(errors).cwiseInverse());
-       }}};
+       },
+       weighted_gershgorin_gradient}};
   return forms;
 }
 
-MetricForm semidefinite_form() { return {"sdp", solve_semidefinite}; }
+MetricForm semidefinite_form() { return {"sdp", solve_semidefinite, no_gradient}; }
 
 }  // namespace mixcert

@@ -53,30 +53,40 @@ bool has_independent_outputs(const DenseLayer& layer) {
   return independent && !std::holds_alternative<CorrelatedBias>(layer.bias());
 }
 
+Matrix correlation_of(const Covariance& covariance) {
+  const Vector scale =
+      covariance.variances().cwiseSqrt().unaryExpr([](double s) { return s > 0.0 ? 1.0 / s : 0.0; });
+  const bool dense = covariance.block_count() == 1 && covariance.rank() == 0;
+  Matrix correlation;
+  if (!dense) correlation = covariance.to_dense();
+  const Matrix& entries = dense ? covariance.stacked_blocks() : correlation;
+  correlation.resize(entries.rows(), entries.cols());
+  for (Index j = 0; j < entries.cols(); ++j) {
+    correlation.col(j) = (entries.col(j).array() * scale.array() * scale(j)).min(1.0).max(-1.0);
+  }
+  return correlation;
+}
+
+double covariance_slack(const DenseLayer& next, const CarriedNorm& norm) {
+  const double outputs = static_cast<double>(next.outputs());
+  // A dense Q is at most `outputs` times its diagonal.
+  const double dense = norm.diagonal ? 1.0 : std::sqrt(outputs);
+  return dense * std::sqrt(3.0 * outputs * rounding_gamma(covariance_operations(next) + 64));
+}
+
 PieceError::PieceError(const DenseLayer& next, const Gaussian& piece, const SurrogateLaw& law)
     : next_(next),
-      piece_(piece),
       law_(law),
       independent_(piece.covariance.is_diagonal()),
       size_(std::sqrt((law.second + law.second_error).sum()) + law.error.sum()),
       pushed_(next, size_, 1) {
-  if (!independent_) compute_correlation();
+  if (!independent_) {
+    correlation_ = correlation_of(piece.covariance);
+    correlation_error_ =
+        4.0 * static_cast<double>(piece.dimension()) * rounding_gamma(piece.covariance.rank() + 16);
+  }
   compute_noise(next);
   if (has_replaced_weights(next)) replaced_ = replaced_weight_errors(next, law.second + law.second_error, 1);
-}
-
-void PieceError::compute_correlation() {
-  const Vector deviations = piece_.covariance.variances().cwiseSqrt();
-  const Vector scale = deviations.unaryExpr([](double s) { return s > 0.0 ? 1.0 / s : 0.0; });
-  const bool dense = piece_.covariance.block_count() == 1 && piece_.covariance.rank() == 0;
-  if (!dense) correlation_ = piece_.covariance.to_dense();
-  const Matrix& covariance = dense ? piece_.covariance.stacked_blocks() : correlation_;
-  correlation_.resize(covariance.rows(), covariance.cols());
-  for (Index j = 0; j < covariance.cols(); ++j) {
-    correlation_.col(j) = (covariance.col(j).array() * scale.array() * scale(j)).min(1.0).max(-1.0);
-  }
-  const Index n = piece_.dimension();
-  correlation_error_ = 4.0 * static_cast<double>(n) * rounding_gamma(piece_.covariance.rank() + 16);
 }
 
 Upper PieceError::hermite_form(const Matrix& gram, const Vector& roots, const Vector& first_order,
@@ -198,12 +208,8 @@ double PieceError::slack(const CarriedNorm& norm) const {
     const Vector sizes = size_ * size_ * next_.row_variances() + next_.bias_variances();
     spread += std::sqrt(2.0 * norm.metric.dot(sizes));
   }
-  const double outputs = static_cast<double>(next_.outputs());
-  const double covariance =
-      std::sqrt(3.0 * outputs * rounding_gamma(covariance_operations(next_) + 64)) * spread;
-  // A dense Q is at most `outputs` times its diagonal.
-  const double dense = norm.diagonal ? 1.0 : std::sqrt(outputs);
-  return (moments + noise + dense * (pushed + covariance)) * (1.0 + 1e-9);
+  const double dense = norm.diagonal ? 1.0 : std::sqrt(static_cast<double>(next_.outputs()));
+  return (moments + noise + dense * pushed + covariance_slack(next_, norm) * spread) * (1.0 + 1e-9);
 }
 
 }  // namespace mixcert

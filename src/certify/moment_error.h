@@ -14,9 +14,16 @@ namespace mixcert {
 /// Are the layer's outputs independent given its input? (Independent weights and biases.)
 bool has_independent_outputs(const DenseLayer& layer);
 
+/// Correlations of a Gaussian, at most one in size; zero where a coordinate is constant.
+Matrix correlation_of(const Covariance& covariance);
+
+/// What the covariance of a pushed Gaussian adds to the slack of a norm, divided by the spread sum_j
+/// B_jj^{1/2} |gain_j| (the root of the sum of squares where coordinates are independent) (H.5).
+double covariance_slack(const DenseLayer& next, const CarriedNorm& norm);
+
 class PieceError {
  public:
-  /// `piece` and `law` must outlive this.
+  /// `law` must outlive this.
   PieceError(const DenseLayer& next, const Gaussian& piece, const SurrogateLaw& law);
 
   /// Bound of E |y - y^|_Q^2 for the coupling of (H.1) and (H.2), as if moments were exact.
@@ -25,11 +32,12 @@ class PieceError {
   [[nodiscard]] double slack(const CarriedNorm& norm) const;
   /// Bound of E |(W - W') a + b - b'|_Q^2 where weights that are not Gaussian became Gaussian (W.1).
   [[nodiscard]] Upper replaced_weights(const CarriedNorm& norm) const;
+  /// Per output, the bound of E (sqrt S_l - sqrt E S_l)^2 that mean_square weighs with the metric (H.2).
+  [[nodiscard]] const Vector& noise() const { return noise_; }
   /// No less than the root of E |y - E b|_Q^2.
   [[nodiscard]] double size_in(const CarriedNorm& norm) const;
 
  private:
-  void compute_correlation();
   void compute_noise(const DenseLayer& next);
   /// (H.1) for any order-one coefficients p: sum_ij B_ij (p p r + q q r^2) + |B_ij| |r|^3 t t, each B_ij
   /// computed with at most `operations` roundings and of size at most roots_i roots_j.
@@ -40,7 +48,6 @@ class PieceError {
   [[nodiscard]] Upper correlated_noise(const CarriedNorm& norm) const;
 
   const DenseLayer& next_;
-  const Gaussian& piece_;
   const SurrogateLaw& law_;
   bool independent_ = false;        ///< the piece's coordinates are
   Matrix correlation_;              ///< r, empty when independent_

@@ -6,6 +6,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace mixcert {
 namespace {
@@ -17,20 +18,19 @@ double square(double x) { return x * x; }
 
 }  // namespace
 
-NeuronMoments::NeuronMoments(const Activation& activation, const Vector& mean, const Matrix& covariance,
-                             Index rank)
+NeuronMoments::NeuronMoments(const Activation& activation, Vector mean, Matrix covariance, Index rank)
     : activation_(activation),
-      mean_(mean),
-      covariance_(covariance),
-      deviation_(covariance.diagonal().cwiseMax(0.0).cwiseSqrt()),
+      mean_(std::move(mean)),
+      covariance_(std::move(covariance)),
+      deviation_(covariance_.diagonal().cwiseMax(0.0).cwiseSqrt()),
       lipschitz_(activation.lipschitz().upper),
       relative_(rounding_gamma(rank + 8)) {
-  for (Index d = 0; d < mean.size(); ++d) {
-    expansions_.push_back(hermite_expansion(activation, mean(d), deviation_(d)));
+  for (Index d = 0; d < mean_.size(); ++d) {
+    expansions_.push_back(hermite_expansion(activation, mean_(d), deviation_(d)));
     order_ = std::min(order_, expansions_.back().order);
   }
-  coefficients_.resize(mean.size(), order_ + 1);
-  for (Index d = 0; d < mean.size(); ++d) coefficients_.row(d) = at(d).value.head(order_ + 1).transpose();
+  coefficients_.resize(mean_.size(), order_ + 1);
+  for (Index d = 0; d < mean_.size(); ++d) coefficients_.row(d) = at(d).value.head(order_ + 1).transpose();
   sum_series();
   judging_ = typical_inverse();
 }
@@ -125,9 +125,7 @@ void NeuronMoments::write(Index j, CrossMoments& moments) const {
   moments.mean_error(j) = kSafety * std::sqrt(mean_error);
   moments.error(j) = error_norm();
   moments.covariance.middleRows(j * inputs, inputs) = result_;
-  const Fourth by_value = by_largest_value(moments.error(j));
-  const Fourth by_parts = by_stein(moments.error(j));
-  const Fourth& best = judge(by_parts) < judge(by_value) ? by_parts : by_value;
+  const Fourth best = best_fourth(moments.error(j));
   moments.fourth.middleRows(j * inputs, inputs) = best.matrix;
   moments.fourth_error(j) = best.error * kSafety;
 }

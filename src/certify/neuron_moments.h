@@ -13,17 +13,30 @@ namespace mixcert {
 
 class NeuronMoments {
  public:
-  /// `rank` of the covariance that `covariance` is a block of. All arguments must outlive this.
-  NeuronMoments(const Activation& activation, const Vector& mean, const Matrix& covariance, Index rank);
+  /// `rank` of the covariance that `covariance` is a block of.
+  NeuronMoments(const Activation& activation, Vector mean, Matrix covariance, Index rank);
 
   /// Writes everything about neuron j.
   void write(Index j, CrossMoments& moments) const;
 
  private:
+  /// Derivatives are read backwards from what is kept here.
+  friend class NeuronGradient;
+  friend class FourthGradient;
+
+  /// How a Fourth was found.
+  enum class FourthRule { Supremum, Tail, Stein };
   /// A bound of E|d|^2 d d' in the Loewner order, d = a - E a.
   struct Fourth {
     Matrix matrix;
     double error = 0.0;  ///< times the identity is to be added
+    FourthRule rule = FourthRule::Stein;
+    double tail_start = 0.0;  ///< t of the rule Tail
+  };
+
+  /// Two sums over Hermite orders of (J.4).
+  struct SteinSums {
+    Matrix m, f;
   };
 
   void sum_series();
@@ -38,13 +51,17 @@ class NeuronMoments {
   [[nodiscard]] double judge(const Fourth& fourth) const;
   [[nodiscard]] double distance_to_value() const;
   [[nodiscard]] Vector slope_tails() const;
+  [[nodiscard]] SteinSums stein_sums() const;
+  [[nodiscard]] Matrix scaled_square() const;
+  [[nodiscard]] double stein_rounding(Index d, Index e) const;
   [[nodiscard]] Matrix stein_matrix(double& error) const;
   [[nodiscard]] Fourth by_largest_value(double covariance_error) const;
   [[nodiscard]] Fourth by_stein(double covariance_error) const;
+  [[nodiscard]] Fourth best_fourth(double covariance_error) const;
 
-  const Activation& activation_;
-  const Vector& mean_;
-  const Matrix& covariance_;
+  Activation activation_;
+  Vector mean_;
+  Matrix covariance_;
   Vector deviation_;
   double lipschitz_, relative_;
   Index order_ = kHermiteOrder;

@@ -15,7 +15,7 @@
 
 namespace mixcert {
 JointTrace propagate_jointly(const Network& network, ConstMatrixRef inputs, const Options& options,
-                             const Services& services) {
+                             const Services& services, RidgeRule rule) {
   JointTrace trace;
   trace.input_count = inputs.cols();
   const MemoryGuard guard(options.max_memory_in_gib);
@@ -30,7 +30,7 @@ JointTrace propagate_jointly(const Network& network, ConstMatrixRef inputs, cons
     guard.check_joint_moments(next, trace.input_count);
     JointLayerTrace layer;
     layer.surrogate = surrogate_law(activation, law, trace.input_count);
-    layer.noise = joint_noise(next, law, cross_moments(activation, law, trace.input_count));
+    layer.noise = joint_noise(next, law, cross_moments(activation, law, trace.input_count), rule);
     layer.law = std::move(law);
     law = push_jointly(next, trace.input_count, layer);
     trace.layers.push_back(std::move(layer));

@@ -12,6 +12,6 @@ namespace mixcert {
 
 /// Throws ResourceError where a layer's covariance would need too much memory.
 JointTrace propagate_jointly(const Network& network, ConstMatrixRef inputs, const Options& options,
-                             const Services& services);
+                             const Services& services, RidgeRule rule = RidgeRule::LeastBound);
 
 }  // namespace mixcert

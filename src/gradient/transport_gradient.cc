@@ -1,0 +1,98 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// docs/theory/gradients.md (Z.40) to (Z.42). Everything comes from the singular values of A^{1/2} B^{1/2}: of
+// the matrix B^{1/2} A B^{1/2} itself, eigenvalues below 1e-16 of the largest, thus singular values below
+// 1e-8, would be lost, and kernels of smooth functions have many of those.
+#include "gradient/transport_gradient.h"
+
+#include <Eigen/SVD>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "mixcert/core/error.h"
+#include "mixcert/mixture/symmetric_eigen.h"
+#include "mixcert/transport/mixture_transport.h"
+
+namespace mixcert {
+namespace {
+
+/// What rounding leaves of a zero, as a part of the largest eigenvalue or singular value.
+double vanishing_part(Index dimension) {
+  return static_cast<double>(dimension) * std::numeric_limits<double>::epsilon();
+}
+
+/// Symmetric root; eigenvalues that are rounding become zero (Z.41).
+Matrix stable_root(ConstMatrixRef matrix) {
+  const SymmetricEigen eigen = symmetric_eigen(matrix);
+  const double least = vanishing_part(matrix.rows()) * std::max(0.0, eigen.values.maxCoeff());
+  const Vector roots =
+      eigen.values.unaryExpr([least](double value) { return value > least ? std::sqrt(value) : 0.0; });
+  return eigen.vectors * roots.asDiagonal() * eigen.vectors.transpose();
+}
+
+/// Couplings between components: the product when one side has a single one, which is all there is.
+std::vector<PlanEntry> component_plan(const GaussianMixture& a, const GaussianMixture& b) {
+  if (a.size() > 1 && b.size() > 1) return mixture_transport(a, b).plan.entries;
+  std::vector<PlanEntry> entries;
+  for (Index i = 0; i < a.size(); ++i) {
+    for (Index j = 0; j < b.size(); ++j) entries.push_back({i, j, a.weights()(i) * b.weights()(j)});
+  }
+  return entries;
+}
+
+}  // namespace
+
+GaussianTransportGradient gaussian_transport_gradient(ConstVectorRef mean_a, ConstMatrixRef covariance_a,
+                                                      ConstVectorRef mean_b, ConstMatrixRef covariance_b) {
+  const Index n = mean_a.size();
+  require(n > 0 && mean_b.size() == n && covariance_a.rows() == n && covariance_a.cols() == n &&
+              covariance_b.rows() == n && covariance_b.cols() == n,
+          "gaussian_transport_gradient: dimensions differ");
+  const Matrix root_b = stable_root(covariance_b);
+  const Matrix product = stable_root(covariance_a) * root_b;
+  const Eigen::BDCSVD<Matrix> svd(product, Eigen::ComputeThinV);
+  const Vector& sigma = svd.singularValues();
+  const double least = vanishing_part(n) * sigma(0);
+  const Vector scale =
+      sigma.unaryExpr([least](double value) { return value > least ? 1.0 / std::sqrt(value) : 0.0; });
+  const Matrix half = root_b * svd.matrixV() * scale.asDiagonal();
+  GaussianTransportGradient result;
+  const double bures = covariance_a.trace() + covariance_b.trace() - 2.0 * sigma.sum();
+  result.squared = (mean_a - mean_b).squaredNorm() + std::max(0.0, bures);
+  result.mean = 2.0 * (mean_a - mean_b);
+  Matrix lower = Matrix::Identity(n, n);
+  lower.selfadjointView<Eigen::Lower>().rankUpdate(half, -1.0);
+  result.covariance = lower.selfadjointView<Eigen::Lower>();
+  return result;
+}
+
+MixtureTransportGradient mixture_transport_gradient(const GaussianMixture& a, const GaussianMixture& b) {
+  require(a.size() > 0 && b.size() > 0 && a.dimension() == b.dimension(),
+          "mixture_transport_gradient: mixtures of dimensions " + std::to_string(a.dimension()) + " and " +
+              std::to_string(b.dimension()) + ", expected equal ones");
+  const Index n = a.dimension();
+  MixtureTransportGradient result;
+  result.means.assign(static_cast<std::size_t>(a.size()), Vector::Zero(n));
+  result.covariances.assign(static_cast<std::size_t>(a.size()), Matrix::Zero(n, n));
+  double squared = 0.0;
+  for (const PlanEntry& entry : component_plan(a, b)) {
+    if (!(entry.mass > 0.0)) continue;
+    const Gaussian& from = a.component(entry.source);
+    const Gaussian& to = b.component(entry.target);
+    const GaussianTransportGradient pair =
+        gaussian_transport_gradient(from.mean, from.covariance.to_dense(), to.mean, to.covariance.to_dense());
+    const auto i = static_cast<std::size_t>(entry.source);
+    squared += entry.mass * pair.squared;
+    result.means[i] += entry.mass * pair.mean;
+    result.covariances[i] += entry.mass * pair.covariance;
+  }
+  result.distance = std::sqrt(squared);
+  // (Z.42). At distance zero, the least value, the one-sided derivatives differ; zero is among them.
+  const double chain = result.distance > 0.0 ? 0.5 / result.distance : 0.0;
+  for (Vector& mean : result.means) mean *= chain;
+  for (Matrix& covariance : result.covariances) covariance *= chain;
+  return result;
+}
+
+}  // namespace mixcert
