@@ -18,6 +18,7 @@ struct HermiteExpansion {
   Vector value;               ///< kHermiteOrder + 1 entries, zero beyond `order`
   double error = 0.0;         ///< no less than the Euclidean norm of the errors of c_1 .. c_order
   Enclosed mean;              ///< c_0
+  GaussianMoments moments;    ///< c_0, c_1, c_2 and more
   Enclosed variance;          ///< of a
   double slope_energy = 0.0;  ///< no less than s^2 E f'(z)^2 = sum_p p c_p^2
   bool kinked =

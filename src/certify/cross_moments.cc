@@ -3,12 +3,23 @@
 // Neuron by neuron, docs/theory/joint-moments.md (J.2), (J.4).
 #include "certify/cross_moments.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "certify/neuron_moments.h"
 
 namespace mixcert {
 namespace {
+
+CrossMoments empty_moments(Index neurons, Index inputs) {
+  CrossMoments moments;
+  moments.mean.resize(inputs, neurons);
+  moments.covariance.resize(neurons * inputs, inputs);
+  moments.fourth.resize(neurons * inputs, inputs);
+  for (Vector* field : {&moments.mean_error, &moments.error, &moments.fourth_error}) field->resize(neurons);
+  moments.coordinates.resize(static_cast<std::size_t>(neurons * inputs));
+  return moments;
+}
 
 /// Neuron j is like the one before it.
 void repeat_neuron(Index j, CrossMoments& moments) {
@@ -20,6 +31,8 @@ void repeat_neuron(Index j, CrossMoments& moments) {
   for (Vector* field : {&moments.mean_error, &moments.error, &moments.fourth_error}) {
     (*field)(j) = (*field)(j - 1);
   }
+  const auto own = moments.coordinates.begin() + static_cast<std::ptrdiff_t>(j * inputs);
+  std::copy(own - static_cast<std::ptrdiff_t>(inputs), own, own);
 }
 
 }  // namespace
@@ -34,13 +47,7 @@ Matrix neuron_block(const Covariance& covariance, Index neuron, Index input_coun
 CrossMoments cross_moments(const ActivationMap& activation, const Gaussian& law, Index input_count,
                            std::vector<std::shared_ptr<const NeuronMoments>>* kept) {
   const Index neurons = law.dimension() / input_count;
-  CrossMoments moments;
-  moments.mean.resize(input_count, neurons);
-  moments.covariance.resize(neurons * input_count, input_count);
-  moments.fourth.resize(neurons * input_count, input_count);
-  for (Vector* field : {&moments.mean_error, &moments.error, &moments.fourth_error}) {
-    field->resize(neurons);
-  }
+  CrossMoments moments = empty_moments(neurons, input_count);
   Vector last_mean;
   Matrix last_block;
   for (Index j = 0; j < neurons; ++j) {
@@ -58,6 +65,19 @@ CrossMoments cross_moments(const ActivationMap& activation, const Gaussian& law,
     if (kept != nullptr) kept->push_back(neuron);
     last_mean = mean;
     last_block = block;
+  }
+  return moments;
+}
+
+CrossMoments written_moments(const std::vector<std::shared_ptr<const NeuronMoments>>& kept,
+                             Index input_count) {
+  CrossMoments moments = empty_moments(static_cast<Index>(kept.size()), input_count);
+  for (std::size_t j = 0; j < kept.size(); ++j) {
+    if (j > 0 && kept[j] == kept[j - 1]) {
+      repeat_neuron(static_cast<Index>(j), moments);
+    } else {
+      kept[j]->write(static_cast<Index>(j), moments);
+    }
   }
   return moments;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mixcert/activation/activation_map.h"
+#include "mixcert/activation/gaussian_moments.h"
 #include "mixcert/mixture/gaussian_mixture.h"
 
 namespace mixcert {
@@ -19,6 +20,7 @@ struct CrossMoments {
   Vector error;       ///< Frobenius norm of what K_j may be off by
   Matrix fourth;      ///< with `fourth_error` I added no less than E|d|^2 dd', d = a_j - E a_j; stacked
   Vector fourth_error;
+  std::vector<GaussianMoments> coordinates;  ///< of neuron * D + input
 
   [[nodiscard]] Index input_count() const { return mean.rows(); }
   [[nodiscard]] Index neuron_count() const { return mean.cols(); }
@@ -33,6 +35,10 @@ class NeuronMoments;
 /// from, one object for consecutive neurons that are alike.
 CrossMoments cross_moments(const ActivationMap& activation, const Gaussian& law, Index input_count,
                            std::vector<std::shared_ptr<const NeuronMoments>>* kept = nullptr);
+
+/// What `kept` says of neuron j, written again.
+CrossMoments written_moments(const std::vector<std::shared_ptr<const NeuronMoments>>& kept,
+                             Index input_count);
 
 /// The D x D covariance of one neuron at all inputs.
 Matrix neuron_block(const Covariance& covariance, Index neuron, Index input_count);

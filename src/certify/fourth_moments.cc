@@ -41,14 +41,14 @@ double NeuronMoments::distance_to_value() const {
   return std::sqrt(squares) * kSafety;
 }
 
-NeuronMoments::Fourth NeuronMoments::by_largest_value(double covariance_error) const {
+NeuronMoments::Fourth NeuronMoments::by_largest_value() const {
   const double base = (distance_to_value() + lipschitz_ * std::sqrt(covariance_.trace())) * kSafety;
   const double slope = lipschitz_ * std::sqrt(covariance_.norm()) * kSafety;
   double sure = 0.0;
   for (Index d = 0; d < mean_.size(); ++d) sure += square(supremum(activation_) + at(d).mean.magnitude());
   Fourth fourth;
   const auto offer = [&](double largest_square, double tail, FourthRule rule, double start) {
-    const double error = tail + largest_square * covariance_error;
+    const double error = tail + largest_square * error_;
     Fourth offered{largest_square * result_, error, rule, start};
     if (fourth.matrix.size() == 0 || judge(offered) < judge(fourth)) fourth = std::move(offered);
   };
@@ -120,7 +120,6 @@ Matrix NeuronMoments::stein_matrix(double& error) const {
   const Matrix w = scaled_square();
   const auto [m, f] = stein_sums();
   const Vector tails = slope_tails();
-  const double order = static_cast<double>(order_);
   double squares = 0.0;
   for (Index d = 0; d < inputs; ++d) {
     for (Index e = 0; e < inputs; ++e) {
@@ -139,7 +138,7 @@ Matrix NeuronMoments::stein_matrix(double& error) const {
   return 0.5 * (y + y.transpose()) + covariance_.trace() * result_;
 }
 
-NeuronMoments::Fourth NeuronMoments::by_stein(double covariance_error) const {
+NeuronMoments::Fourth NeuronMoments::by_stein() const {
   double error = 0.0;
   const Matrix y = stein_matrix(error);
   const double kappa = distance_to_value();
@@ -149,8 +148,7 @@ NeuronMoments::Fourth NeuronMoments::by_stein(double covariance_error) const {
   for (Index d = 0; d < mean_.size(); ++d) {
     error += 4.0 * trace * (at(d).mean.error * size(d) + at(d).error * at(d).mean.magnitude());
   }
-  error += trace * covariance_error +
-           8.0 * l * relative_ * trace * (3.0 * kappa * std::sqrt(trace) + 3.0 * l * trace);
+  error += trace * error_ + 8.0 * l * relative_ * trace * (3.0 * kappa * std::sqrt(trace) + 3.0 * l * trace);
   const double of_value = square(kappa) * result_.trace();
   const double of_slope = square(l) * std::max(y.trace(), 0.0);
   const double tau = of_value > 0.0 && of_slope > 0.0 ? std::sqrt(of_slope / of_value) : 1.0;
@@ -158,13 +156,13 @@ NeuronMoments::Fourth NeuronMoments::by_stein(double covariance_error) const {
   const double first = (1.0 + tau) * square(kappa) * kSafety;
   const double second = (1.0 + 1.0 / tau) * square(l) * kSafety;
   fourth.matrix = first * result_ + second * y;
-  fourth.error = first * covariance_error + second * error;
+  fourth.error = first * error_ + second * error;
   return fourth;
 }
 
-NeuronMoments::Fourth NeuronMoments::best_fourth(double covariance_error) const {
-  Fourth by_value = by_largest_value(covariance_error);
-  Fourth by_parts = by_stein(covariance_error);
+NeuronMoments::Fourth NeuronMoments::best_fourth() const {
+  Fourth by_value = by_largest_value();
+  Fourth by_parts = by_stein();
   return judge(by_parts) < judge(by_value) ? by_parts : by_value;
 }
 

@@ -36,6 +36,8 @@ NeuronMoments::NeuronMoments(const Activation& activation, Vector mean, Matrix c
   sum_series();
   bound_sizes();
   judging_ = typical_inverse();
+  error_ = error_norm();
+  fourth_ = best_fourth();
 }
 
 /// The inverse of K with a ridge of one per cent of its mean eigenvalue.
@@ -125,14 +127,14 @@ void NeuronMoments::write(Index j, CrossMoments& moments) const {
   double mean_error = 0.0;
   for (Index d = 0; d < inputs; ++d) {
     moments.mean(d, j) = at(d).mean.value;
+    moments.coordinates[static_cast<std::size_t>(j * inputs + d)] = at(d).moments;
     mean_error += square(at(d).mean.error + shift(d));
   }
   moments.mean_error(j) = kSafety * std::sqrt(mean_error);
-  moments.error(j) = error_norm();
+  moments.error(j) = error_;
   moments.covariance.middleRows(j * inputs, inputs) = result_;
-  const Fourth best = best_fourth(moments.error(j));
-  moments.fourth.middleRows(j * inputs, inputs) = best.matrix;
-  moments.fourth_error(j) = best.error * kSafety;
+  moments.fourth.middleRows(j * inputs, inputs) = fourth_.matrix;
+  moments.fourth_error(j) = fourth_.error * kSafety;
 }
 
 }  // namespace mixcert

@@ -55,9 +55,9 @@ class NeuronMoments {
   [[nodiscard]] Matrix scaled_square() const;
   [[nodiscard]] double stein_rounding(Index d, Index e) const;
   [[nodiscard]] Matrix stein_matrix(double& error) const;
-  [[nodiscard]] Fourth by_largest_value(double covariance_error) const;
-  [[nodiscard]] Fourth by_stein(double covariance_error) const;
-  [[nodiscard]] Fourth best_fourth(double covariance_error) const;
+  [[nodiscard]] Fourth by_largest_value() const;
+  [[nodiscard]] Fourth by_stein() const;
+  [[nodiscard]] Fourth best_fourth() const;
 
   Activation activation_;
   Vector mean_;
@@ -72,6 +72,8 @@ class NeuronMoments {
   Vector sizes_;            ///< no less than the deviations of the activation
   Vector leftover_errors_;  ///< what leftover_ may be off by
   Matrix judging_;          ///< what a P of (J.4) may look like; chooses between valid bounds
+  double error_ = 0.0;      ///< Frobenius norm of what result_ may be off by
+  Fourth fourth_;
 };
 
 }  // namespace mixcert

@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mixcert/activation/gaussian_moments.h"
-
 namespace mixcert {
 namespace {
 
@@ -56,7 +54,8 @@ void fill_coordinate(const GaussianMoments& moments, Index j, SurrogateLaw& law)
 
 }  // namespace
 
-SurrogateLaw surrogate_law(const ActivationMap& activation, const Gaussian& piece, Index input_count) {
+SurrogateLaw surrogate_law(const ActivationMap& activation, const Gaussian& piece,
+                           const std::vector<GaussianMoments>& moments) {
   const Index n = piece.dimension();
   const Vector deviations = piece.covariance.variances().cwiseSqrt();
   const double relative = rounding_gamma(piece.covariance.rank() + 4) * activation.lipschitz().upper;
@@ -66,10 +65,20 @@ SurrogateLaw surrogate_law(const ActivationMap& activation, const Gaussian& piec
     field->resize(n);
   }
   for (Index j = 0; j < n; ++j) {
-    fill_coordinate(gaussian_moments(activation.at(j / input_count), piece.mean(j), deviations(j)), j, law);
+    fill_coordinate(moments[static_cast<std::size_t>(j)], j, law);
     charge_deviation(next_up(relative * deviations(j)), j, law);
   }
   return law;
+}
+
+SurrogateLaw surrogate_law(const ActivationMap& activation, const Gaussian& piece, Index input_count) {
+  const Vector deviations = piece.covariance.variances().cwiseSqrt();
+  std::vector<GaussianMoments> moments;
+  moments.reserve(static_cast<std::size_t>(piece.dimension()));
+  for (Index j = 0; j < piece.dimension(); ++j) {
+    moments.push_back(gaussian_moments(activation.at(j / input_count), piece.mean(j), deviations(j)));
+  }
+  return surrogate_law(activation, piece, moments);
 }
 
 }  // namespace mixcert

@@ -19,7 +19,7 @@ constexpr double kLeastDistance = 1e-12;
 }  // namespace
 
 void FourthGradient::pull_back(const Matrix& matrix, double error, NeuronTape& tape) const {
-  const NeuronMoments::Fourth chosen = at_.best_fourth(error_);
+  const NeuronMoments::Fourth& chosen = at_.fourth_;
   if (chosen.rule == NeuronMoments::FourthRule::Stein) {
     pull_stein(matrix, error, tape);
     return;
@@ -28,7 +28,7 @@ void FourthGradient::pull_back(const Matrix& matrix, double error, NeuronTape& t
   const double largest = chosen.matrix.trace() / at_.result_.trace();
   tape.activation_covariance += largest * matrix;
   tape.error += largest * error;
-  const double of_square = inner(matrix, at_.result_) + error * error_;
+  const double of_square = inner(matrix, at_.result_) + error * at_.error_;
   if (chosen.rule == NeuronMoments::FourthRule::Supremum) {
     pull_supremum(of_square, tape);
   } else {
@@ -90,11 +90,11 @@ void FourthGradient::pull_stein(const Matrix& matrix, double error, NeuronTape& 
   double y_error = 0.0;
   const Matrix y = at_.stein_matrix(y_error);
   const double trace = at_.covariance_.trace();
-  y_error += trace * error_;
+  y_error += trace * at_.error_;
   const double l2 = square(at_.lipschitz_);
   const Matrix& k = at_.result_;
   const double kappa = distance();
-  const double of_first = inner(matrix, k) + error * error_;
+  const double of_first = inner(matrix, k) + error * at_.error_;
   const double of_second = inner(matrix, y) + error * y_error;
   double second = l2;
   Matrix of_y = Matrix::Zero(y.rows(), y.cols());
@@ -112,7 +112,7 @@ void FourthGradient::pull_stein(const Matrix& matrix, double error, NeuronTape& 
   of_y += second * matrix;
   const double of_error = second * error;
   tape.error += of_error * trace;
-  tape.covariance.diagonal().array() += of_error * error_;
+  tape.covariance.diagonal().array() += of_error * at_.error_;
   pull_stein_matrix(of_y, of_error, tape);
 }
 

@@ -1,7 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// docs/theory/gradients.md (Z.68): from the last layer to the first, local error, push, noise, moments. A
-// neuron's moments are computed anew: keeping all of them would take more memory than the forward pass.
+// docs/theory/gradients.md (Z.68): from the last layer to the first, local error, push, noise, moments.
 #include "gradient/joint_gradient.h"
 
 #include <algorithm>
@@ -62,8 +61,9 @@ class LayerPull {
 
  private:
   void pull_moments(const NoiseCotangent& of_noise, LayerGradient& gradient) {
-    std::vector<std::shared_ptr<const NeuronMoments>> kept;
-    const CrossMoments moments = cross_moments(activation_, layer_.law, inputs_, &kept);
+    const auto& kept = layer_.neurons;
+    require(static_cast<Index>(kept.size()) == neurons_, "gradient: the trace was made without neurons");
+    const CrossMoments moments = written_moments(kept, inputs_);
     std::vector<NeuronCotangent> of_neurons(static_cast<std::size_t>(neurons_),
                                             NeuronCotangent::zero(inputs_));
     Matrix of_law;

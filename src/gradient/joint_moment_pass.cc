@@ -33,7 +33,7 @@ JointMomentPass::JointMomentPass(const Network& network, ConstMatrixRef inputs, 
   require_differentiable(network);
   check_inputs(network, inputs);
   carriers_ = make_carriers(network, SensitivityMode::Closed);
-  trace_ = propagate_jointly(network, inputs, options, {}, ridge);
+  trace_ = propagate_jointly(network, inputs, options, {}, ridge, true);
   certificate_ = evaluate_joint_certificate(network, analyse_sensitivity(network), carriers_, trace_);
   mixture_ = input_major(GaussianMixture(trace_.output), network.outputs(), inputs.cols());
 }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "activation/hermite_rule.h"
 #include "activation/node_values.h"
 #include "activation/quadrature_rules.h"
 
@@ -21,9 +22,12 @@ constexpr double kReach = 12.0;
 constexpr double kPoleDistance = 0.5 * std::numbers::pi;
 constexpr double kFinestPanel = 1e-6;
 constexpr double kWidestPanelHere = 1.0;
+// Below, strips are wider than the rules were made for.
+constexpr double kLeastDeviation = 1e-3;
 
 /// Nodes, weighted slopes w f' and centred values a - f(m) of one neuron.
 struct Samples {
+  const HermiteRule* table = nullptr;  ///< the rule of the forward pass, where it has one
   NodeArray nodes;
   NodeArray slopes;    ///< f'
   NodeArray weights;   ///< w
@@ -31,16 +35,22 @@ struct Samples {
   NodeArray values;    ///< a
 
   Samples(const Activation& activation, double mean, double deviation) {
-    WeightedNodes rule;
-    const double finest = std::clamp(kPoleDistance / deviation, kFinestPanel, kWidestPanelHere);
-    place_graded_panels(-mean / deviation, finest, kReach, rule);
-    evaluate_slopes(activation, mean, deviation, rule.nodes, slopes);
+    table = deviation > kLeastDeviation ? hermite_rule(activation.function(), deviation) : nullptr;
+    if (table != nullptr) {
+      nodes = table->nodes;
+      weights = table->weights;
+    } else {
+      WeightedNodes rule;
+      const double finest = std::clamp(kPoleDistance / deviation, kFinestPanel, kWidestPanelHere);
+      place_graded_panels(-mean / deviation, finest, kReach, rule);
+      nodes = rule.nodes;
+      weights = rule.weights;
+    }
+    evaluate_slopes(activation, mean, deviation, nodes, slopes);
     NodeValues shifted;
-    evaluate_nodes(activation, mean, deviation, rule.nodes, shifted);
+    evaluate_nodes(activation, mean, deviation, nodes, shifted);
     values = shifted.values + shifted.center;
-    nodes = rule.nodes;
     if (shifted.line) values += mean + deviation * nodes;
-    weights = rule.weights;
     weighted = weights * slopes;
   }
 
@@ -55,6 +65,11 @@ struct Samples {
 /// E[f' h_p], p = 0 .. kHermiteOrder + 1.
 std::array<double, kHermiteOrder + 2> slope_coefficients(const Samples& samples) {
   std::array<double, kHermiteOrder + 2> result{};
+  if (samples.table != nullptr) {
+    Eigen::Map<Vector>(result.data(), kTabulatedOrders).noalias() =
+        samples.table->weighted.transpose() * samples.slopes.matrix();
+    return result;
+  }
   NodeArray before = NodeArray::Zero(samples.nodes.size());
   NodeArray now = samples.weighted;
   for (std::size_t p = 0; p < result.size(); ++p) {

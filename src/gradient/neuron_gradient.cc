@@ -31,7 +31,7 @@ BlockCotangent NeuronGradient::pull_back(const NeuronCotangent& cotangent) const
   tape.activation_covariance = cotangent.covariance;
   tape.error = cotangent.error;
   if (!cotangent.fourth.isZero(0.0) || cotangent.fourth_error != 0.0) {
-    FourthGradient(at_, at_.error_norm()).pull_back(cotangent.fourth, cotangent.fourth_error, tape);
+    FourthGradient(at_).pull_back(cotangent.fourth, cotangent.fourth_error, tape);
   }
   pull_error(tape);
   pull_series(tape);
@@ -44,7 +44,7 @@ BlockCotangent NeuronGradient::pull_back(const NeuronCotangent& cotangent) const
 /// error^2 = 2 sum_{e<d} (|r|^{P+1} tail_de)^2, the tail being the smaller of its two bounds.
 void NeuronGradient::pull_error(NeuronTape& tape) const {
   if (tape.error == 0.0) return;
-  const double total = at_.error_norm();
+  const double total = at_.error_;
   if (!(total > 0.0)) return;
   const double order = static_cast<double>(at_.order_ + 1);
   const double l2 = square(at_.lipschitz_);

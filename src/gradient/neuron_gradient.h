@@ -60,8 +60,7 @@ class NeuronGradient {
 /// The fourth-moment part of it: adds to the tape.
 class FourthGradient {
  public:
-  FourthGradient(const NeuronMoments& moments, double covariance_error)
-      : at_(moments), error_(covariance_error) {}
+  explicit FourthGradient(const NeuronMoments& moments) : at_(moments) {}
 
   /// Derivatives in matrix and error of the bound that NeuronMoments chose.
   void pull_back(const Matrix& matrix, double error, NeuronTape& tape) const;
@@ -78,7 +77,6 @@ class FourthGradient {
   [[nodiscard]] double distance() const;
 
   const NeuronMoments& at_;
-  double error_;
 };
 
 }  // namespace mixcert

@@ -15,7 +15,7 @@
 
 namespace mixcert {
 JointTrace propagate_jointly(const Network& network, ConstMatrixRef inputs, const Options& options,
-                             const Services& services, RidgeRule rule) {
+                             const Services& services, RidgeRule rule, bool keep_neurons) {
   JointTrace trace;
   trace.input_count = inputs.cols();
   const MemoryGuard guard(options.max_memory_in_gib);
@@ -29,8 +29,10 @@ JointTrace propagate_jointly(const Network& network, ConstMatrixRef inputs, cons
     const ActivationMap& activation = network.activation(k);
     guard.check_joint_moments(next, trace.input_count);
     JointLayerTrace layer;
-    layer.surrogate = surrogate_law(activation, law, trace.input_count);
-    layer.noise = joint_noise(next, law, cross_moments(activation, law, trace.input_count), rule);
+    const CrossMoments moments =
+        cross_moments(activation, law, trace.input_count, keep_neurons ? &layer.neurons : nullptr);
+    layer.surrogate = surrogate_law(activation, law, moments.coordinates);
+    layer.noise = joint_noise(next, law, moments, rule);
     layer.law = std::move(law);
     law = push_jointly(next, trace.input_count, layer);
     trace.layers.push_back(std::move(layer));

@@ -4,11 +4,14 @@
 // layer. Coordinates are neuron-major: neuron * input_count + input.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "mixcert/certify/moment_trace.h"
 
 namespace mixcert {
+
+class NeuronMoments;
 
 /// How much is added to E S_l before it is inverted (J.3).
 enum class RidgeRule {
@@ -30,6 +33,8 @@ struct JointLayerTrace {
   SurrogateLaw surrogate;  ///< one entry per coordinate
   JointNoise noise;        ///< of the next layer
   Vector majorant;         ///< sum over inputs of the P^2 that bound rounding of q_{k+1}, per output (J.6)
+  /// What each neuron's moments were made from, for derivatives; empty unless asked for.
+  std::vector<std::shared_ptr<const NeuronMoments>> neurons;
 };
 
 struct JointTrace {
