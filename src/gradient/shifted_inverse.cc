@@ -83,8 +83,11 @@ class ReducedSystem {
 ShiftedInverse::ShiftedInverse(const Covariance& covariance)
     : values_(covariance.dimension()), factor_(covariance.dimension(), covariance.rank()) {
   const Index b = covariance.block_size();
+  SymmetricEigen eigen;
   for (Index i = 0; i < covariance.block_count(); ++i) {
-    const SymmetricEigen eigen = symmetric_eigen(covariance.block(i));
+    // Neurons of a prior are often alike.
+    if (i == 0 || covariance.block(i) != covariance.block(i - 1))
+      eigen = symmetric_eigen(covariance.block(i));
     values_.segment(i * b, b) = eigen.values;
     rotations_.push_back(eigen.vectors);
   }

@@ -76,6 +76,13 @@ class BlockFidelity {
   BlockFidelity(const Covariance& from, const Covariance& to) : to_(to), sigma_(to.dimension()) {
     const Index b = from.block_size();
     for (Index i = 0; i < from.block_count(); ++i) {
+      // Neurons of a prior are often alike.
+      const bool repeated = i > 0 && from.block(i) == from.block(i - 1) && to.block(i) == to.block(i - 1);
+      if (repeated) {
+        blocks_.push_back(blocks_.back());
+        sigma_.segment(i * b, b) = sigma_.segment((i - 1) * b, b).eval();
+        continue;
+      }
       Root s = root_of(from.block(i));
       Root l = root_of(to.block(i));
       const Eigen::BDCSVD<Matrix> svd(s.root * l.root, Eigen::ComputeFullU | Eigen::ComputeFullV);

@@ -69,8 +69,10 @@ Eigenpairs block_pairs(const Covariance& covariance, Index count) {
   };
   std::vector<Candidate> candidates;
   std::vector<Matrix> vectors;
+  Eigenpairs pairs;
   for (Index i = 0; i < covariance.block_count(); ++i) {
-    const Eigenpairs pairs = dense_pairs(covariance.block(i), b);
+    // Neurons of a prior are often alike.
+    if (i == 0 || covariance.block(i) != covariance.block(i - 1)) pairs = dense_pairs(covariance.block(i), b);
     vectors.push_back(pairs.vectors);
     for (Index j = 0; j < b; ++j) candidates.push_back({pairs.values(j), i, j});
   }

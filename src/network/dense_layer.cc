@@ -35,6 +35,11 @@ Matrix mean_field_blocks(const Matrix& variance, const PointMap& p) {
   Matrix stacked(variance.rows() * d, d);
   Matrix weighted(d, p.cols());
   for (Index i = 0; i < variance.rows(); ++i) {
+    // Neurons of a prior are often alike.
+    if (i > 0 && variance.row(i) == variance.row(i - 1)) {
+      stacked.middleRows(i * d, d) = stacked.middleRows((i - 1) * d, d);
+      continue;
+    }
     weighted = p.array().rowwise() * variance.row(i).array();
     stacked.middleRows(i * d, d).noalias() = weighted * p.transpose();
   }

@@ -58,41 +58,62 @@ BlockCoupling diagonal_coupling(const Covariance& a, const Covariance& c) {
   return coupling;
 }
 
+/// One pair of dense blocks.
+struct CoupledBlock {
+  SquareRoot root_a, root_c;
+  Matrix left, right;  ///< P and R
+  Vector sigma;
+  double cost = 0.0;
+  double slack = 0.0;
+};
+
+CoupledBlock couple_blocks(const Matrix& a, const Matrix& c) {
+  const Index b = a.rows();
+  CoupledBlock coupled{square_root(a), square_root(c), {}, {}, {}};
+  const Matrix product = coupled.root_a.root * coupled.root_c.root;
+  const Eigen::BDCSVD<Matrix> svd(product, Eigen::ComputeFullU | Eigen::ComputeFullV);
+  coupled.left = svd.matrixU();
+  coupled.right = svd.matrixV();
+  coupled.sigma = svd.singularValues();
+  const double traces = a.trace() + c.trace();
+  coupled.cost = std::max(0.0, traces - 2.0 * coupled.sigma.sum());
+  // (T.5): P and R enter as they are; what they lack in orthogonality and what P sigma R'
+  // lacks of the product can only have raised the sum of singular values by this much.
+  const Matrix rest = product - coupled.left * coupled.sigma.asDiagonal() * coupled.right.transpose();
+  const Matrix identity = Matrix::Identity(b, b);
+  const double loss = (coupled.left.transpose() * coupled.left - identity).norm() +
+                      (coupled.right.transpose() * coupled.right - identity).norm();
+  const double root_b = std::sqrt(static_cast<double>(b));
+  coupled.slack = 2.0 * root_b * (rest.norm() + loss * product.norm()) +
+                  4.0 * root_b * rounding_gamma(4 * b + 16) * traces;
+  return coupled;
+}
+
 BlockCoupling dense_coupling(const Covariance& a, const Covariance& c) {
   const Index b = a.block_size();
   BlockCoupling coupling;
   coupling.sigma.resize(a.dimension());
   coupling.left.resize(a.dimension(), c.rank());
   coupling.right.resize(a.dimension(), a.rank());
+  CoupledBlock block;
   for (Index i = 0; i < a.block_count(); ++i) {
-    const SquareRoot root_a = square_root(a.block(i));
-    const SquareRoot root_c = square_root(c.block(i));
-    const Matrix product = root_a.root * root_c.root;
-    const Eigen::BDCSVD<Matrix> svd(product, Eigen::ComputeFullU | Eigen::ComputeFullV);
+    // Neurons of a prior are often alike.
+    const bool repeated = i > 0 && a.block(i) == a.block(i - 1) && c.block(i) == c.block(i - 1);
+    if (!repeated) block = couple_blocks(a.block(i), c.block(i));
     const auto rows = Eigen::seqN(i * b, b);
-    coupling.sigma(rows) = svd.singularValues();
+    coupling.sigma(rows) = block.sigma;
     // Eigen forms pointers into the factors' rows, which empty ones do not have.
     if (c.rank() > 0) {
       coupling.left(rows, Eigen::all) =
-          svd.matrixU().transpose() * (root_a.root * c.factor()(rows, Eigen::all));
+          block.left.transpose() * (block.root_a.root * c.factor()(rows, Eigen::all));
     }
     if (a.rank() > 0) {
       coupling.right(rows, Eigen::all) =
-          svd.matrixV().transpose() * (root_c.root * a.factor()(rows, Eigen::all));
+          block.right.transpose() * (block.root_c.root * a.factor()(rows, Eigen::all));
     }
-    const double traces = a.block(i).trace() + c.block(i).trace();
-    coupling.cost += std::max(0.0, traces - 2.0 * svd.singularValues().sum());
-    // (T.5): P and R enter as they are; what they lack in orthogonality and what P sigma R'
-    // lacks of the product can only have raised the sum of singular values by this much.
-    const Matrix rest =
-        product - svd.matrixU() * svd.singularValues().asDiagonal() * svd.matrixV().transpose();
-    const Matrix identity = Matrix::Identity(b, b);
-    const double loss = (svd.matrixU().transpose() * svd.matrixU() - identity).norm() +
-                        (svd.matrixV().transpose() * svd.matrixV() - identity).norm();
-    const double root_b = std::sqrt(static_cast<double>(b));
-    coupling.slack += 2.0 * root_b * (rest.norm() + loss * product.norm()) +
-                      4.0 * root_b * rounding_gamma(4 * b + 16) * traces;
-    coupling.covariance_error += root_a.error + root_c.error;
+    coupling.cost += block.cost;
+    coupling.slack += block.slack;
+    coupling.covariance_error += block.root_a.error + block.root_c.error;
   }
   return coupling;
 }

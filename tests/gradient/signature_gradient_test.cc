@@ -230,7 +230,7 @@ std::optional<double> guarded_difference(const Parameters& parameters, const Mat
 
 class SignatureGradient : public ::testing::TestWithParam<EndToEnd> {};
 
-TEST_P(SignatureGradient, MatchesDifferencesInEveryParameter) {
+TEST_P(SignatureGradient, MatchesDifferencesInItsParameters) {
   const EndToEnd& tested = GetParam();
   Generator generator = generator_of(5);
   const Parameters parameters(tested.recipe);
@@ -247,7 +247,9 @@ TEST_P(SignatureGradient, MatchesDifferencesInEveryParameter) {
   const std::vector<double*> moves = entries(direction);
   const std::vector<double*> got = entries(gradient);
   int skipped = 0;
-  for (std::size_t i = 0; i < moves.size(); ++i) {
+  // All of a small network's; of a larger one's a spread of about forty.
+  const std::size_t stride = 1 + moves.size() / 60;
+  for (std::size_t i = 0; i < moves.size(); i += stride) {
     *moves[i] = 1.0;
     const auto expected =
         guarded_difference(parameters, inputs, options, direction, 2e-4, functional, fixed, compared);
@@ -258,7 +260,7 @@ TEST_P(SignatureGradient, MatchesDifferencesInEveryParameter) {
     }
     EXPECT_NEAR(*got[i], *expected, 1e-6 * scale) << "parameter " << i << " of " << moves.size();
   }
-  EXPECT_LE(skipped, static_cast<int>(moves.size()) / 20);
+  EXPECT_LE(skipped, static_cast<int>(moves.size() / stride) / 20);
 }
 
 testing::NetworkRecipe net(std::vector<Index> widths, ActivationFunction activation, std::uint64_t seed = 1) {
