@@ -98,7 +98,7 @@ class CriticFit {
                                            options_.threads, gradient);
       record.final_loss = options_.penalty * loss.penalty - loss.difference;
       if (i == 1) record.first_loss = record.final_loss;
-      if (i == (options_.critic_steps + 1) / 2) record.halfway_loss = record.final_loss;
+      if (2 * i <= options_.critic_steps + 1) record.halfway_loss = record.final_loss;
       record.gradient_norm = gradient.norm();
       record.critic_steps = i;
       adagrad_step(options_.critic_learning_rate, gradient, sums_, critic_parameters_);

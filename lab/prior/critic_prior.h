@@ -21,7 +21,7 @@ struct CriticPriorStep {
   Index step = 0;              ///< from one
   double distance = 0.0;       ///< the critic's difference on fresh functions: the estimate of W1
   double first_loss = 0.0;     ///< of the critic as drawn
-  double halfway_loss = 0.0;   ///< after half of its steps
+  double halfway_loss = 0.0;   ///< after half of its steps, or where it stopped before
   double final_loss = 0.0;     ///< at its last step
   double gradient_norm = 0.0;  ///< there
   Index critic_steps = 0;      ///< fewer where the threshold was met
