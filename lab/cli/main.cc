@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// mixcert-lab: data sets and training. Users type `mixcert data ...` or `mixcert train ...`, and
-// mixcert hands over to this program; help and messages therefore speak of mixcert.
+// mixcert-lab: data sets and training. Users type `mixcert data ...`, `mixcert train ...` or `mixcert gp
+// ...`, and mixcert hands over to this program; help and messages therefore speak of mixcert.
 #include "command.h"
 #include "frame.h"
 #include "run_context.h"
@@ -17,6 +17,7 @@ int run(int argc, char** argv) {
       "Help on a command: mixcert train --help");
   mixcert::lab::add_data_command(app);
   mixcert::lab::add_train_command(app);
+  mixcert::lab::add_gp_command(app);
   mixcert::lab::add_prior_commands(app);
   return mixcert::cli::run_program(app, argc, argv, "interrupted, what was finished before is kept");
 }

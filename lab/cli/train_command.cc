@@ -3,10 +3,10 @@
 // mixcert train: data in, a stochastic network as a model file out.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "command.h"
@@ -14,6 +14,7 @@
 #include "run_context.h"
 #include "terminal.h"
 #include "train/train.h"
+#include "train_report.h"
 
 namespace mixcert::lab {
 namespace {
@@ -27,6 +28,7 @@ struct TrainArguments {
   DataRequest request;
   GivenOptions given;
   std::string out;
+  std::optional<std::string> json;
 };
 
 /// The table of TrainOptions, checking and keeping texts.
@@ -86,17 +88,14 @@ class ProgressReport {
     if (quiet_ || (!by_adam_ && r.epoch % every_ != 0 && r.epoch != epochs_)) return;
     bar_->print(fmt::format("epoch {:>4}  log likelihood {:9.5f}  {} {:12.1f}  {} {} {}  NLL {:.5f}{}\n",
                             r.epoch, r.log_likelihood, by_adam_ ? "log posterior" : objective_, r.objective,
-                            watched_, regression_ ? "RMSE" : "accuracy", score(r.watched_score),
-                            r.watched_loss, regression_ ? fmt::format("  noise {:.4f}", r.noise_std) : ""));
+                            watched_, regression_ ? "RMSE" : "accuracy",
+                            score_text(r.watched_score, regression_), r.watched_loss,
+                            regression_ ? fmt::format("  noise {:.4f}", r.noise_std) : ""));
     (void)std::fflush(stdout);
   }
 
   void step() { bar_->advance(); }
   void end() { bar_.reset(); }
-  [[nodiscard]] std::string score(double value) const {
-    return regression_ ? fmt::format("{:.5f}", value) : fmt::format("{:.2f} %", 100.0 * value);
-  }
-  [[nodiscard]] const std::string& objective() const { return objective_; }
 
  private:
   static constexpr Index kMostLines = 50;
@@ -111,44 +110,6 @@ class ProgressReport {
   std::unique_ptr<cli::ProgressBar> bar_;
 };
 
-std::string table_row(const ProgressReport& report, const std::string& label, const Metrics& train,
-                      const Metrics& test) {
-  return fmt::format("{:<22} {:>10} {:>10} {:>10.5f} {:>10.5f}\n", label, report.score(train.score),
-                     report.score(test.score), train.negative_log_likelihood, test.negative_log_likelihood);
-}
-
-void print_summary(const ProgressReport& report, const Dataset& data, const TrainSummary& summary) {
-  const bool regression = data.task == Task::Regression;
-  const std::string name = regression ? "RMSE" : "accuracy";
-  std::string text =
-      fmt::format("\n{:<22} {:>10} {:>10} {:>10} {:>10}\n", "", "train", "test", "train", "test");
-  text += fmt::format("{:<22} {:>10} {:>10} {:>10} {:>10}\n", "", name, name, "NLL", "NLL");
-  text += table_row(report, "mean network", summary.train_mean, summary.test_mean);
-  if (summary.train_samples) {
-    text += table_row(report, fmt::format("average of {}", kFinalSamples), *summary.train_samples,
-                      *summary.test_samples);
-  }
-  text += fmt::format("{} {:.2f}", report.objective(), summary.objective);
-  if (summary.noise_std) text += fmt::format(", noise {:.5f}", *summary.noise_std);
-  if (data.train.size() > kFinalTrainExamples) {
-    text += fmt::format("; train: the first {} examples", kFinalTrainExamples);
-  }
-  if (summary.sampled_examples == kFinalConvolutionExamples) {
-    text += fmt::format("; average: the first {} examples of either set", kFinalConvolutionExamples);
-  }
-  text += "\n";
-  if (regression && data.standardisation.target_scale.size() == 1) {
-    const double scale = data.standardisation.target_scale(0);
-    const Metrics& best = summary.test_samples ? *summary.test_samples : summary.test_mean;
-    text += fmt::format("in the data's units: test RMSE {:.5f}, NLL {:.5f}\n", best.score * scale,
-                        best.negative_log_likelihood + std::log(scale));
-  }
-  text += fmt::format("trained in {:.1f} s{}\n", summary.seconds, summary.resumed ? ", resumed" : "");
-  for (const auto& file : summary.files) text += "wrote " + file.string() + "\n";
-  for (const auto& remark : summary.remarks) text += "note: " + remark + "\n";
-  (void)std::fputs(text.c_str(), stdout);
-}
-
 void run_train(const TrainArguments& arguments) {
   const TrainOptions options = resolve(arguments.given, arguments.request.name);
   options.validate();
@@ -158,7 +119,9 @@ void run_train(const TrainArguments& arguments) {
   };
   cli::check_outputs(
       {{"--prior", given_file(options.prior)}, {"--backbone-from", given_file(options.backbone_from)}},
-      {{"--out", arguments.out}, {"--checkpoint", checkpoint}});
+      {{"--out", arguments.out}, {"--checkpoint", checkpoint}, {"--json", arguments.json}});
+  std::optional<AtomicFile> json;
+  if (arguments.json) json.emplace(*arguments.json);
   const Dataset data = load_dataset(arguments.request);
   ProgressReport report(data, options);
   TrainServices services;
@@ -171,7 +134,8 @@ void run_train(const TrainArguments& arguments) {
   try {
     const TrainSummary summary = train(data, options, arguments.out, services);
     report.end();
-    print_summary(report, data, summary);
+    (void)std::fputs(train_text(data, options, summary).c_str(), stdout);
+    if (json) cli::commit_json(*json, train_json(data, arguments.request, options, summary));
   } catch (const Interrupted&) {
     report.end();
     throw Interrupted("interrupted; the same command continues from " + checkpoint);
@@ -187,6 +151,7 @@ void add_train_command(CLI::App& app) {
       ->type_name("NAME")
       ->required();
   command->add_option("--out", arguments->out, "model file to write")->type_name("FILE")->required();
+  command->add_option("--json", arguments->json, "file for options and scores")->type_name("FILE");
   cli::add_table_options(*command, given_table(), arguments->given);
   add_folder_option(*command, arguments->request, "--data-folder");
   add_request_options(*command, arguments->request);

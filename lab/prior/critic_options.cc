@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "mixcert/gp/kernel.h"
-#include "train/option_fields.h"
 #include "train/train_options.h"
 
 namespace mixcert::lab {

@@ -18,12 +18,20 @@ constexpr float kEpsilon = 1e-8F;
 
 AdamLearner::AdamLearner(const StackNet& net, const TrainOptions& options, const Likelihood& likelihood,
                          Index examples)
+    : AdamLearner(
+          net, options, likelihood, examples,
+          {FloatVector::Zero(net.parameter_count()),
+           FloatVector::Constant(net.parameter_count(), static_cast<float>(options.prior_precision))}) {}
+
+AdamLearner::AdamLearner(const StackNet& net, const TrainOptions& options, const Likelihood& likelihood,
+                         Index examples, DiagonalPrior prior)
     : net_(net),
       options_(options),
       likelihood_(likelihood),
       examples_(examples),
       learns_noise_(likelihood.task() == Task::Regression && (options.learn_noise || !options.noise_std)),
       threads_(resolve_thread_count(options.threads)),
+      prior_(std::move(prior)),
       weights_(net.initial_weights(options.seed)),
       first_(FloatVector::Zero(weights_.size())),
       second_(FloatVector::Zero(weights_.size())),
@@ -32,7 +40,8 @@ AdamLearner::AdamLearner(const StackNet& net, const TrainOptions& options, const
 double AdamLearner::step(const Examples& examples, std::span<const Index> rows, const StepInfo& info) {
   derivatives_.compute(weights_, likelihood_, examples, rows, CurvatureWanted::None,
                        {options_.seed, static_cast<std::uint64_t>(info.step)}, means_);
-  means_.gradient += static_cast<float>(options_.prior_precision / static_cast<double>(examples_)) * weights_;
+  means_.gradient.array() += static_cast<float>(1.0 / static_cast<double>(examples_)) *
+                             prior_.precision.array() * (weights_ - prior_.mean).array();
   first_ = static_cast<float>(kFirstDecay) * first_ + static_cast<float>(1.0 - kFirstDecay) * means_.gradient;
   second_ = static_cast<float>(kSecondDecay) * second_ +
             static_cast<float>(1.0 - kSecondDecay) * means_.gradient.cwiseAbs2();
@@ -54,7 +63,8 @@ FloatRows AdamLearner::outputs(const FloatRows& inputs, std::optional<Index> sam
 }
 
 double AdamLearner::regulariser() const {
-  return -0.5 * options_.prior_precision * weights_.cast<double>().squaredNorm();
+  const Eigen::ArrayXd shift = (weights_ - prior_.mean).cast<double>().array();
+  return -0.5 * (prior_.precision.cast<double>().array() * shift.square()).sum();
 }
 
 State AdamLearner::state() const {

@@ -1,10 +1,12 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Adam (Kingma and Ba 2015) on -log p(D|w) - log p(w): one network, with dropout where its layers
-// have a rate. The prior is N(0, 1/precision) on all parameters; no decoupled weight decay.
+// have a rate. The prior is N(0, 1/precision) on all parameters unless one is given; no decoupled weight
+// decay.
 #pragma once
 
 #include "train/learner.h"
+#include "train/prior.h"
 #include "train/train_options.h"
 
 namespace mixcert::lab {
@@ -13,6 +15,9 @@ class AdamLearner : public Learner {
  public:
   /// `net` must outlive the learner.
   AdamLearner(const StackNet& net, const TrainOptions& options, const Likelihood& likelihood, Index examples);
+  /// Networks without convolutions only.
+  AdamLearner(const StackNet& net, const TrainOptions& options, const Likelihood& likelihood, Index examples,
+              DiagonalPrior prior);
 
   double step(const Examples& examples, std::span<const Index> rows, const StepInfo& info) override;
   [[nodiscard]] FloatRows outputs(const FloatRows& inputs, std::optional<Index> sample) const override;
@@ -32,6 +37,7 @@ class AdamLearner : public Learner {
   Index examples_;
   bool learns_noise_;
   int threads_;
+  DiagonalPrior prior_;
   FloatVector weights_;
   FloatVector first_, second_;  ///< running means of gradient and squared gradient
   BatchDerivatives derivatives_;

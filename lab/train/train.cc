@@ -172,7 +172,11 @@ std::unique_ptr<VognLearner> TrainingRun::make_vogn(const StackNet& net, Index e
 void TrainingRun::warm_up(const StackNet& net, const StageData& examples, VognLearner& learner) {
   if (options_.warm_up_epochs == 0 || is_over(Stage::WarmUp)) return;
   const TrainOptions options = adam_options();
-  AdamLearner adam(net, options, initial_likelihood(), examples.train.size());
+  // A prior from a file also guides the way there: its variances differ by orders of magnitude.
+  std::optional<DiagonalPrior> prior;
+  if (!options_.prior.empty()) prior = prior_from_file(net.dense, options_.prior);
+  AdamLearner adam = prior ? AdamLearner(net, options, initial_likelihood(), examples.train.size(), *prior)
+                           : AdamLearner(net, options, initial_likelihood(), examples.train.size());
   Trainer trainer(adam, {&examples.train, &examples.watched, false}, options,
                   {options_.warm_up_epochs, kWarmUpLearningRate});
   run_stage("warm-up", trainer, Stage::WarmUp);

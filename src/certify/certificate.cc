@@ -168,8 +168,10 @@ LayerTerms evaluate_layer(const Network& network, const Sensitivity& sensitivity
   terms.gain = evaluator.gain(*best);
   // Transport costs are the expensive part: the first (scalar) chain and the best one suffice.
   auto compression = evaluator.compression(*chains.front());
-  if (best != chains.front()) {
+  if (!layer.plan.empty()) terms.compression_metric = chains.front()->name;
+  if (best != chains.front() && !layer.plan.empty()) {
     const auto other = evaluator.compression(*best);
+    if (other.w2.upper < compression.w2.upper) terms.compression_metric = best->name;
     compression = {min(compression.w2, other.w2), min(compression.w1, other.w1)};
   }
   terms.compression = compression.w2;

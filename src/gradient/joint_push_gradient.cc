@@ -115,19 +115,4 @@ PushCotangent pull_joint_push(const DenseLayer& next, Index input_count, const J
   return back;
 }
 
-void pull_first_layer(const DenseLayer& layer, ConstMatrixRef points, const GaussianGradient& of,
-                      LayerGradient& gradient) {
-  const Index input_count = points.cols();
-  for (Index l = 0; l < layer.outputs(); ++l) {
-    const Vector of_mean = of.mean.segment(l * input_count, input_count);
-    gradient.weight_mean.row(l) += (points * of_mean).transpose();
-    gradient.bias_mean(l) += of_mean.sum();
-    // C_de = beta + sum_i V_li x_id x_ie.
-    const auto block = of.blocks.middleRows(l * input_count, input_count);
-    gradient.bias_variance(l) += block.sum();
-    const Matrix weighted = points * block;
-    gradient.weight_variance.row(l) += weighted.cwiseProduct(points).rowwise().sum().transpose();
-  }
-}
-
 }  // namespace mixcert

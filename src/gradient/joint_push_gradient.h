@@ -23,8 +23,4 @@ struct PushCotangent {
 PushCotangent pull_joint_push(const DenseLayer& next, Index input_count, const JointLayerTrace& layer,
                               const GaussianGradient& of, LayerGradient& gradient);
 
-/// First layer: `points` is its activated input, one column per input.
-void pull_first_layer(const DenseLayer& layer, ConstMatrixRef points, const GaussianGradient& of,
-                      LayerGradient& gradient);
-
 }  // namespace mixcert

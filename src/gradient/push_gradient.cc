@@ -61,12 +61,4 @@ void add_push_gradient(const DenseLayer& next, const Gaussian& piece, const Surr
   }
 }
 
-void add_first_gradient(const DenseLayer& first, const Vector& point, const Vector& mean_bar,
-                        const Vector& variance_bar, LayerGradient& layer) {
-  layer.bias_mean += mean_bar;
-  layer.weight_mean += mean_bar * point.transpose();
-  add_bias_variance(first, variance_bar, layer);
-  add_weight_variance(first, variance_bar * point.cwiseAbs2().transpose(), layer);
-}
-
 }  // namespace mixcert

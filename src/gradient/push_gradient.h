@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Derivatives through the push of a surrogate (H.3) and of the first layer at one input (Z.10).
+// Derivatives through the push of a surrogate at one input (H.3), (Z.10).
 #pragma once
 
 #include "gradient/piece_gradient.h"
@@ -12,9 +12,5 @@ namespace mixcert {
 void add_push_gradient(const DenseLayer& next, const Gaussian& piece, const SurrogateLaw& law,
                        const Vector& mean_bar, const Matrix& covariance_bar, PieceGradient& piece_bar,
                        SurrogateGradient& surrogate, LayerGradient& layer);
-
-/// The first layer at activations `point`: means M point + b, variances V point^2 + Var b.
-void add_first_gradient(const DenseLayer& first, const Vector& point, const Vector& mean_bar,
-                        const Vector& variance_bar, LayerGradient& layer);
 
 }  // namespace mixcert

@@ -15,18 +15,18 @@ namespace {
 constexpr double kNoSensitivity = 1e-280;
 
 /// The metrics of all chains, the reference chain's first; none that ignores the layer altogether.
-std::vector<Vector> candidate_metrics(const Sensitivity& sensitivity, Index layer, Index input_count) {
+void add_candidate_metrics(const Sensitivity& sensitivity, Index layer, Placement& placement) {
   const auto k = static_cast<std::size_t>(layer - 1);
-  std::vector<const MetricChain*> chains{&sensitivity.reference_chain(layer)};
-  for (const MetricChain& chain : sensitivity.metrics) {
-    if (&chain != chains.front()) chains.push_back(&chain);
+  std::vector<std::size_t> chains{sensitivity.reference[k]};
+  for (std::size_t c = 0; c < sensitivity.metrics.size(); ++c) {
+    if (c != chains.front()) chains.push_back(c);
   }
-  std::vector<Vector> metrics;
-  for (const MetricChain* chain : chains) {
-    const Vector& weights = chain->activation_weights[k];
-    if (weights.maxCoeff() > kNoSensitivity) metrics.push_back(over_inputs(weights, input_count));
+  for (const std::size_t c : chains) {
+    const Vector& weights = sensitivity.metrics[c].activation_weights[k];
+    if (!(weights.maxCoeff() > kNoSensitivity)) continue;
+    placement.metrics.push_back(over_inputs(weights, placement.input_count));
+    placement.chains.push_back(c);
   }
-  return metrics;
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ Placement place_layer(const Network& network, const Sensitivity& sensitivity, co
   if (options.grid == GridPlacement::Uniform) placement.family = uniform_quantizer;
   const bool euclidean = options.certificate == CertificateMode::Paper ||
                          options.certificate == CertificateMode::Expected || options.method == Method::Cross;
-  if (!euclidean) placement.metrics = candidate_metrics(sensitivity, layer, input_count);
+  if (!euclidean) add_candidate_metrics(sensitivity, layer, placement);
   // Scalar constants prefer no coordinate, nor does a network that ignores this layer.
   if (placement.metrics.empty()) {
     placement.metrics = {Vector::Ones(network.layer(layer).inputs() * input_count)};
@@ -54,7 +54,10 @@ LayerTrace approximate_layer(const GaussianMixture& mixture, const LayerSizes& s
     layer.before = mixture;
     layer.after = std::move(compressed.mixture);
     layer.plan = std::move(compressed.plan);
-    if (options.certificate == CertificateMode::Paper && options.method == Method::Signature) {
+    for (const PlanEntry& entry : layer.plan) layer.clusters.push_back(entry.target);
+    // Into one component there is only one coupling.
+    if (options.certificate == CertificateMode::Paper && options.method == Method::Signature &&
+        layer.after.size() > 1) {
       require(
           static_cast<bool>(services.mixture_plan),
           "certificate 'paper' with compression needs Services::mixture_plan (target mixcert::transport)");
@@ -63,7 +66,10 @@ LayerTrace approximate_layer(const GaussianMixture& mixture, const LayerSizes& s
   } else {
     layer.after = mixture;
   }
-  if (options.method != Method::Cross) layer.signatures = layer_grids(layer.after, placement, sizes.points);
+  if (options.method == Method::Cross) return layer;
+  LayerGrids grids = layer_grids(layer.after, placement, sizes.points);
+  layer.signatures = std::move(grids.signatures);
+  if (!placement.chains.empty()) layer.placement_chain = placement.chains[grids.metric];
   return layer;
 }
 

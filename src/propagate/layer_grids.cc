@@ -132,24 +132,25 @@ Grid plain_grid(const Covariance& covariance, const Placement& placement, const 
   return grid;
 }
 
-/// One component in every metric.
-std::vector<Grid> component_grids(const Gaussian& gaussian, const Placement& placement, Index points) {
+/// One component in each of the metrics `tried`.
+std::vector<Grid> component_grids(const Gaussian& gaussian, const Placement& placement,
+                                  const std::vector<std::size_t>& tried, Index points) {
   std::vector<Grid> grids;
   const Covariance& covariance = gaussian.covariance;
   if (!placement.refine || !covariance.is_diagonal()) {
-    for (const Vector& metric : placement.metrics)
-      grids.push_back(plain_grid(covariance, placement, metric, points));
+    for (const std::size_t c : tried)
+      grids.push_back(plain_grid(covariance, placement, placement.metrics[c], points));
     return grids;
   }
   const CoordinateErrors errors(gaussian, placement, points);
-  for (const Vector& metric : placement.metrics) {
-    grids.push_back(refined_grid(covariance, errors, metric, points, placement.family));
+  for (const std::size_t c : tried) {
+    grids.push_back(refined_grid(covariance, errors, placement.metrics[c], points, placement.family));
   }
   return grids;
 }
 
-/// Where each grid costs a Lanczos iteration, only the metric with the least error without axes is tried.
-Placement affordable(const GaussianMixture& mixture, const Placement& placement) {
+/// All metrics; where each grid costs a Lanczos iteration, only the one with the least error without axes.
+std::vector<std::size_t> affordable(const GaussianMixture& mixture, const Placement& placement) {
   Vector variances = Vector::Zero(mixture.dimension());
   bool cheap = true;
   for (Index j = 0; j < mixture.size(); ++j) {
@@ -157,35 +158,35 @@ Placement affordable(const GaussianMixture& mixture, const Placement& placement)
     cheap = cheap && has_cheap_eigenpairs(covariance);
     variances += mixture.weights()(j) * covariance.variances();
   }
-  if (cheap) return placement;
-  Placement result = placement;
-  result.metrics = {*std::min_element(
-      placement.metrics.begin(), placement.metrics.end(),
-      [&](const Vector& a, const Vector& b) { return a.dot(variances) < b.dot(variances); })};
-  return result;
+  std::vector<std::size_t> tried(placement.metrics.size());
+  std::iota(tried.begin(), tried.end(), 0);
+  if (cheap) return tried;
+  return {*std::min_element(tried.begin(), tried.end(), [&](std::size_t a, std::size_t b) {
+    return placement.metrics[a].dot(variances) < placement.metrics[b].dot(variances);
+  })};
 }
 
 }  // namespace
 
-std::vector<GridSignature> layer_grids(const GaussianMixture& mixture, const Placement& all_metrics,
-                                       Index points) {
-  const Placement placement = affordable(mixture, all_metrics);
-  std::vector<std::vector<Grid>> grids;  // [component][metric]
-  Vector totals = Vector::Zero(static_cast<Index>(placement.metrics.size()));
+LayerGrids layer_grids(const GaussianMixture& mixture, const Placement& placement, Index points) {
+  const std::vector<std::size_t> tried = affordable(mixture, placement);
+  std::vector<std::vector<Grid>> grids;  // [component][metric tried]
+  Vector totals = Vector::Zero(static_cast<Index>(tried.size()));
   for (Index j = 0; j < mixture.size(); ++j) {
-    grids.push_back(component_grids(mixture.component(j), placement, points));
+    grids.push_back(component_grids(mixture.component(j), placement, tried, points));
     for (Index c = 0; c < totals.size(); ++c) {
       totals(c) += mixture.weights()(j) * grids.back()[static_cast<std::size_t>(c)].error;
     }
   }
   Index best = 0;
   totals.minCoeff(&best);
-  std::vector<GridSignature> signatures;
-  signatures.reserve(grids.size());
+  LayerGrids result;
+  result.metric = tried[static_cast<std::size_t>(best)];
+  result.signatures.reserve(grids.size());
   for (std::vector<Grid>& of_component : grids) {
-    signatures.push_back(std::move(of_component[static_cast<std::size_t>(best)].signature));
+    result.signatures.push_back(std::move(of_component[static_cast<std::size_t>(best)].signature));
   }
-  return signatures;
+  return result;
 }
 
 }  // namespace mixcert

@@ -22,10 +22,16 @@ struct Placement {
   /// Does the certificate use local slopes (S.4)?
   bool refine = false;
   QuantizerFamily family = optimal_quantizer;
+  /// Which of Sensitivity::metrics each of `metrics` belongs to; empty: they are none of them.
+  std::vector<std::size_t> chains = {};
+};
+
+struct LayerGrids {
+  std::vector<GridSignature> signatures;  ///< one per component
+  std::size_t metric = 0;                 ///< which of the placement's metrics they were made for
 };
 
 /// Signatures of the components with at most `points` points each.
-std::vector<GridSignature> layer_grids(const GaussianMixture& mixture, const Placement& all_metrics,
-                                       Index points);
+LayerGrids layer_grids(const GaussianMixture& mixture, const Placement& placement, Index points);
 
 }  // namespace mixcert

@@ -133,19 +133,29 @@ GridSignature grid_signature(const Covariance& covariance, ConstVectorRef metric
   return signature;
 }
 
+std::vector<Index> equal_points(ConstMatrixRef points) {
+  std::unordered_map<std::string, Index> seen;
+  std::vector<Index> group(static_cast<std::size_t>(points.cols()));
+  const auto bytes = static_cast<std::size_t>(points.rows()) * sizeof(double);
+  std::string key(bytes, '\0');
+  for (Index p = 0; p < points.cols(); ++p) {
+    // Adding zero turns -0 into +0, so that equal points have equal bytes.
+    const Vector point = points.col(p).array() + 0.0;
+    std::memcpy(key.data(), point.data(), bytes);
+    const auto entry = seen.emplace(key, static_cast<Index>(seen.size())).first;
+    group[static_cast<std::size_t>(p)] = entry->second;
+  }
+  return group;
+}
+
 DiscreteLaw merge_equal_points(const DiscreteLaw& law) {
-  std::unordered_map<std::string, Index> first;
+  const std::vector<Index> group = equal_points(law.points);
   std::vector<Index> kept;
   Vector weights = Vector::Zero(law.weights.size());
-  const auto bytes = static_cast<std::size_t>(law.points.rows()) * sizeof(double);
-  std::string key(bytes, '\0');
   for (Index p = 0; p < law.weights.size(); ++p) {
-    // Adding zero turns -0 into +0, so that equal points have equal bytes.
-    const Vector point = law.points.col(p).array() + 0.0;
-    std::memcpy(key.data(), point.data(), bytes);
-    const auto [entry, is_new] = first.emplace(key, static_cast<Index>(kept.size()));
-    if (is_new) kept.push_back(p);
-    weights(entry->second) += law.weights(p);
+    const Index g = group[static_cast<std::size_t>(p)];
+    if (g == static_cast<Index>(kept.size())) kept.push_back(p);
+    weights(g) += law.weights(p);
   }
   const auto count = static_cast<Index>(kept.size());
   DiscreteLaw merged{Matrix(law.points.rows(), count), weights.head(count)};

@@ -17,6 +17,7 @@
 
 #include "mixcert/core/rounding.h"
 #include "mixcert/transport/gaussian_transport.h"
+#include "transport/trace_sqrt_rule.h"
 
 namespace mixcert {
 namespace {
@@ -47,35 +48,46 @@ double node_value(const Vector& x, const Matrix& y, double t) {
 // principal directions, so little is lost.
 constexpr Index kMaxColumns = 8;
 
-Matrix longest_columns(const Matrix& y) {
-  if (y.cols() <= kMaxColumns) return y;
-  const Vector norms = y.colwise().squaredNorm();
+std::vector<Index> longest_columns(ConstMatrixRef y) {
   std::vector<Index> order(static_cast<std::size_t>(y.cols()));
   std::iota(order.begin(), order.end(), 0);
+  if (y.cols() <= kMaxColumns) return order;
+  const Vector norms = y.colwise().squaredNorm();
   std::partial_sort(order.begin(), order.begin() + kMaxColumns, order.end(),
                     [&](Index i, Index j) { return norms(i) > norms(j) || (norms(i) == norms(j) && i < j); });
   order.resize(static_cast<std::size_t>(kMaxColumns));
-  return y(Eigen::all, order);
+  return order;
 }
 
 }  // namespace
 
+TraceSqrtRule trace_sqrt_rule(ConstVectorRef x, ConstMatrixRef y) {
+  TraceSqrtRule rule{longest_columns(y), Vector(0), Vector(0)};
+  const double scale = y(Eigen::all, rule.columns).squaredNorm();
+  if (!(scale > 0.0)) return rule;
+  const double largest = std::log(std::sqrt(std::max(0.0, x.maxCoeff()) + scale));
+  const Vector roots = Vector::NullaryExpr(2 * kNodesEachSide + 1, [&](Index i) {
+    return std::exp(largest + static_cast<double>(i - kNodesEachSide) * kStep);
+  });
+  rule.nodes = roots.cwiseAbs2();
+  rule.weights = 2.0 * kStep / std::numbers::pi * roots.array().cube();
+  return rule;
+}
+
 double trace_sqrt_gain(ConstVectorRef x, ConstMatrixRef all_columns) {
-  const Matrix y = longest_columns(all_columns);
-  const double scale = y.squaredNorm();
-  if (y.cols() == 0 || !(scale > 0.0)) return 0.0;
+  if (all_columns.cols() == 0) return 0.0;
+  const TraceSqrtRule rule = trace_sqrt_rule(x, all_columns);
+  if (rule.nodes.size() == 0) return 0.0;
+  const Matrix y = all_columns(Eigen::all, rule.columns);
   const Vector diagonal = x.cwiseMax(0.0);
-  const double largest = std::log(std::sqrt(diagonal.maxCoeff() + scale));
-  double sum = 0.0;
-  for (int i = -kNodesEachSide; i <= kNodesEachSide; ++i) {
-    const double root = std::exp(largest + i * kStep);
-    sum += root * root * root * node_value(diagonal, y, root * root);
+  double integral = 0.0;
+  for (Index i = 0; i < rule.nodes.size(); ++i) {
+    integral += rule.weights(i) * node_value(diagonal, y, rule.nodes(i));
   }
-  const double integral = 2.0 * kStep / std::numbers::pi * sum;
   // Error of the trapezoidal rule on both traces, (T.3).
   const double rule_error = 2.01 / std::cosh(std::numbers::pi * std::numbers::pi / kStep);
   const double roots = diagonal.cwiseSqrt().sum();
-  const double nuclear_norm = std::sqrt(scale * static_cast<double>(y.cols()));
+  const double nuclear_norm = std::sqrt(y.squaredNorm() * static_cast<double>(y.cols()));
   return std::max(0.0, integral * (1.0 - 1e-12) - rule_error * (2.0 * roots + nuclear_norm) * (1.0 + 1e-9));
 }
 

@@ -67,7 +67,7 @@ TEST_P(HandOver, IsInTheHelp) {
   EXPECT_CONTAINS(read_text(folder_ / "out"), "\n  " + GetParam() + " ");
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, HandOver, ::testing::Values("data", "train"));
+INSTANTIATE_TEST_SUITE_P(Commands, HandOver, ::testing::Values("data", "train", "gp"));
 
 }  // namespace
 }  // namespace mixcert::test

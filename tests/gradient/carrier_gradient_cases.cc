@@ -1,6 +1,8 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Metric forms and carriers (Z.1) to (Z.5) against differences of the certified forms themselves.
+#include <gtest/gtest.h>
+
 #include "certify/carrier_chain.h"
 #include "gradient/carrier_gradient.h"
 #include "gradient_checks.h"

@@ -28,8 +28,9 @@ struct LayerTerms {
   Upper local;        ///< W2, of signature or surrogate, and rounding
   Upper compression_w1;
   Upper local_w1;
-  double gain = 0.0;   ///< largest sqrt(G_ii) of the chain of the local term
-  std::string metric;  ///< name of that chain
+  double gain = 0.0;               ///< largest sqrt(G_ii) of the chain of the local term
+  std::string metric;              ///< name of that chain
+  std::string compression_metric;  ///< name of the compression term's; empty where nothing was compressed
 };
 
 struct Certificate {

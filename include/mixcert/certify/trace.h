@@ -1,10 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // What happened to the law of one set of inputs on its way through the network: everything
-// the certificate is computed from, and nothing else. Whoever built it need not be trusted:
-// any trace whose parts fit together gets a valid bound.
+// the certificate is computed from. Whoever built it need not be trusted: any trace whose parts
+// fit together gets a valid bound. Choices that no bound depends on are here for the derivatives
+// (Z.20), which hold them fixed.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "mixcert/mixture/gaussian_mixture.h"
@@ -18,6 +21,7 @@ struct CompressionTrace {
   GaussianMixture before;       ///< q_k; empty when nothing was compressed
   GaussianMixture after;        ///< its compression c_k, or q_k itself
   std::vector<PlanEntry> plan;  ///< coupling of the components of the two, if compressed
+  std::vector<Index> clusters;  ///< which component of `after` each of `before` went into; no bound uses it
 };
 
 /// Hidden layer k of the signature method.
@@ -32,6 +36,8 @@ struct LayerTrace : CompressionTrace {
   /// are replaced by their mean.
   bool unperturbed = false;
   Vector second_moments;  ///< E c'_j^2 of the points pushed
+  /// Index into Sensitivity::metrics of the chain whose metric the grids were placed in; none: Euclidean.
+  std::optional<std::size_t> placement_chain;
 };
 
 /// What is known of the features x and of the push through the first layer; norms are over all inputs

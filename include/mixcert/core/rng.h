@@ -25,6 +25,7 @@ enum class Stream : std::uint64_t {
   Process = 9,
   Restart = 10,
   Subset = 11,
+  Tuning = 12,
 };
 
 /// One round of SplitMix64: a bijection that scatters consecutive integers.

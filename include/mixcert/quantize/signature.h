@@ -57,6 +57,10 @@ GridSignature coordinate_signature(const Covariance& covariance, const std::vect
 /// levels, two points per principal axis and level.
 DiscreteLaw cross_signature(const Gaussian& gaussian, Index point_budget);
 
+/// Numbers of the columns of `points` by value: equal ones share a number, numbers are in the order of first
+/// appearance.
+std::vector<Index> equal_points(ConstMatrixRef points);
+
 /// Merges points that coincide exactly; keeps the order of first appearance.
 DiscreteLaw merge_equal_points(const DiscreteLaw& law);
 

@@ -2,14 +2,16 @@
 //
 // docs/theory/gradients.md (Z.11): propagation and certificate are those of certify(); their trace is read
 // backwards, layer by layer.
+#include "mixcert/gradient/bound_gradient.h"
+
 #include <cmath>
 #include <string>
 #include <utility>
 
+#include "gradient/point_push_gradient.h"
 #include "gradient/push_gradient.h"
 #include "mixcert/certify/moment_certificate.h"
 #include "mixcert/core/error.h"
-#include "mixcert/gradient/bound_gradient.h"
 #include "mixcert/propagate/moment_propagate.h"
 #include "propagate/first_push.h"
 #include "propagate/methods.h"
@@ -91,7 +93,7 @@ NetworkGradient MomentBound::gradient(double bound_weight, ConstVectorRef mean_b
     bar =
         back_through(network_.activation(number), local, bound_weight, bar, norms[k].norms, gradient[k + 1]);
   }
-  add_first_gradient(network_.layer(0), point_, bar.mean, bar.covariance.diagonal(), gradient.front());
+  pull_back_push(network_.layer(0), point_, 1, {bar.mean, bar.covariance.diagonal(), {}}, gradient.front());
   add_carrier_gradient(network_, norms, gradient);
   return gradient;
 }
