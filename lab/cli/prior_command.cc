@@ -15,6 +15,7 @@
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
 #include "mixcert/io/model_file.h"
+#include "mixcert/tune/prior_parameters.h"
 #include "prior/critic_prior.h"
 #include "run_context.h"
 #include "terminal.h"
@@ -102,8 +103,7 @@ void run_critic_prior(const CriticArguments& arguments) {
 
 struct IsotropicArguments {
   CriticPriorOptions network;  ///< arch and activation
-  double weight_variance = 1.0;
-  double bias_variance = 1.0;
+  double variance = 1.0;
   bool by_fan_in = false;
   std::string out;
 };
@@ -111,18 +111,17 @@ struct IsotropicArguments {
 const OptionTable<IsotropicArguments>& isotropic_table() {
   using A = IsotropicArguments;
   static const OptionTable<A> table = {
-      real_option("weight-variance", &A::weight_variance, 0.0, "of every weight"),
-      real_option("bias-variance", &A::bias_variance, 0.0, "of every bias"),
-      flag_option("fan-in", &A::by_fan_in, "divide variances of weights by the layer's inputs"),
+      real_option("variance", &A::variance, 0.0, "of every weight and bias"),
+      flag_option("fan-in", &A::by_fan_in, "divide that of weights by the layer's inputs"),
   };
   return table;
 }
 
 void run_isotropic_prior(const IsotropicArguments& arguments) {
-  const Network network =
-      isotropic_prior(arguments.network.layer_sizes(), arguments.network.activation,
-                      arguments.weight_variance, arguments.bias_variance, arguments.by_fan_in);
-  save_network(arguments.out, network, {{"method", "isotropic-prior"}});
+  const PriorParameters prior(arguments.network.layer_sizes(), Activation(arguments.network.activation),
+                              PriorForm::PerLayer, TunedMeans::None);
+  save_network(arguments.out, prior.network(prior.isotropic(arguments.variance, arguments.by_fan_in)),
+               {{"method", "isotropic-prior"}});
   std::printf("wrote %s\n", arguments.out.c_str());
 }
 

@@ -39,9 +39,4 @@ CriticPriorResult fit_critic_prior(const CriticPriorOptions& options,
                                    const std::function<void(const CriticPriorStep&)>& progress,
                                    const CancelFlag* cancel);
 
-/// Independent centred weights of variance `weight_variance`, divided by the layer's inputs where
-/// `by_fan_in`, and biases of variance `bias_variance`: the priors that are set beside tuned ones.
-Network isotropic_prior(const std::vector<Index>& sizes, ActivationFunction activation,
-                        double weight_variance, double bias_variance, bool by_fan_in);
-
 }  // namespace mixcert::lab
