@@ -22,10 +22,12 @@ struct LabCommand {
   std::string_view description;
 };
 
-constexpr std::array<LabCommand, 3> kLabCommands = {{
+constexpr std::array<LabCommand, 5> kLabCommands = {{
     {"data", "fetch, check and show data sets (mixcert-lab)"},
     {"train", "train a stochastic network (mixcert-lab)"},
     {"gp", "fit a Gaussian process to a data set (mixcert-lab)"},
+    {"critic-prior", "a prior by a critic's W1 to a Gaussian process (mixcert-lab)"},
+    {"isotropic-prior", "a prior with one variance for all weights (mixcert-lab)"},
 }};
 
 constexpr const char* kLabProgram = "mixcert-lab";

@@ -16,8 +16,8 @@
 namespace mixcert::lab {
 namespace {
 
-// Small enough for two threads to share 512 functions evenly, large enough for products at full speed.
-constexpr Index kBatchSize = 128;
+// What a batch needs then stays in the cache: 128 take a tenth longer, 512 a third.
+constexpr Index kBatchSize = 64;
 
 /// s(h) and s'(h) from one exponential, for either sign of h.
 void softplus(const FloatRows& h, FloatRows& values, FloatRows& slopes) {

@@ -98,7 +98,7 @@ class CriticFit {
                                            options_.threads, gradient);
       record.final_loss = options_.penalty * loss.penalty - loss.difference;
       if (i == 1) record.first_loss = record.final_loss;
-      if (i == (options_.critic_steps + 1) / 2) record.halfway_loss = record.final_loss;
+      if (2 * i <= options_.critic_steps + 1) record.halfway_loss = record.final_loss;
       record.gradient_norm = gradient.norm();
       record.critic_steps = i;
       adagrad_step(options_.critic_learning_rate, gradient, sums_, critic_parameters_);
@@ -132,21 +132,6 @@ CriticPriorResult fit_critic_prior(const CriticPriorOptions& options,
     if (progress) progress(history.back());
   }
   return {fit.network(), std::move(history), seconds_since(start)};
-}
-
-Network isotropic_prior(const std::vector<Index>& sizes, ActivationFunction activation,
-                        double weight_variance, double bias_variance, bool by_fan_in) {
-  require(sizes.size() >= 2, "isotropic_prior: expected two sizes or more");
-  std::vector<DenseLayer> layers;
-  std::vector<ActivationMap> activations;
-  for (std::size_t k = 0; k + 1 < sizes.size(); ++k) {
-    const double variance = by_fan_in ? weight_variance / static_cast<double>(sizes[k]) : weight_variance;
-    layers.emplace_back(std::to_string(k), Matrix::Zero(sizes[k + 1], sizes[k]), Vector::Zero(sizes[k + 1]),
-                        MeanFieldWeights{Matrix::Constant(sizes[k + 1], sizes[k], variance)},
-                        IndependentBias{Vector::Constant(sizes[k + 1], bias_variance)});
-    activations.emplace_back(k == 0 ? Activation() : Activation(activation));
-  }
-  return {std::move(layers), std::move(activations)};
 }
 
 }  // namespace mixcert::lab

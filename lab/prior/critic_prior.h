@@ -21,7 +21,7 @@ struct CriticPriorStep {
   Index step = 0;              ///< from one
   double distance = 0.0;       ///< the critic's difference on fresh functions: the estimate of W1
   double first_loss = 0.0;     ///< of the critic as drawn
-  double halfway_loss = 0.0;   ///< after half of its steps
+  double halfway_loss = 0.0;   ///< after half of its steps, or where it stopped before
   double final_loss = 0.0;     ///< at its last step
   double gradient_norm = 0.0;  ///< there
   Index critic_steps = 0;      ///< fewer where the threshold was met
@@ -38,10 +38,5 @@ struct CriticPriorResult {
 CriticPriorResult fit_critic_prior(const CriticPriorOptions& options,
                                    const std::function<void(const CriticPriorStep&)>& progress,
                                    const CancelFlag* cancel);
-
-/// Independent centred weights of variance `weight_variance`, divided by the layer's inputs where
-/// `by_fan_in`, and biases of variance `bias_variance`: the priors that are set beside tuned ones.
-Network isotropic_prior(const std::vector<Index>& sizes, ActivationFunction activation,
-                        double weight_variance, double bias_variance, bool by_fan_in);
 
 }  // namespace mixcert::lab

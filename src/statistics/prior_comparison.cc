@@ -110,13 +110,14 @@ void add_sampled_moments(const Network& network, ConstMatrixRef inputs, const Ga
       empirical_distance(drawn.leftCols(comparison.empirical_samples), target, options.seed, 0);
 }
 
-/// (C.5), by way of the moment method's Gaussian.
+/// (C.5), by way of the moment method's Gaussian, with covariances as close to the network's as can be: what
+/// the certificate adds to them would only have to be carried to the target.
 void add_coupled_upper(const Network& network, ConstMatrixRef inputs, const GaussianMixture& target,
                        const O& options, const CancelFlag* cancel, PriorComparison& comparison) {
   Services services;
   services.cancel = cancel;
-  const JointTrace trace =
-      propagate_jointly(network, inputs, certify_options(Method::Moment, options), services);
+  const JointTrace trace = propagate_jointly(network, inputs, certify_options(Method::Moment, options),
+                                             services, RidgeRule::Least);
   CoupledSamples samples = simulate_coupled_jointly(
       network, inputs, trace, {options.coupled_samples, options.seed, options.threads, cancel});
   samples.surrogate = carry_samples(samples.surrogate, joint_output(trace), target, options.seed);

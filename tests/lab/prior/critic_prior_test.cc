@@ -12,6 +12,7 @@
 #include "mixcert/gp/gaussian_process.h"
 #include "mixcert/simulate/comparison.h"
 #include "mixcert/simulate/simulate.h"
+#include "mixcert/tune/prior_parameters.h"
 #include "prior/critic.h"
 #include "simulate/sample_statistics.h"
 #include "support/random_covariances.h"
@@ -174,8 +175,9 @@ TEST(CriticPrior, AShortFitComesCloserWhateverTheThreads) {
   ASSERT_EQ(one.history.size(), 60U);
   EXPECT_LT(one.history.back().final_loss, one.history.back().first_loss);
   const double start = std::log1p(std::exp(1.0));
-  const Network before =
-      isotropic_prior({1, 16, 16, 1}, ActivationFunction::Tanh, start * start, start * start, true);
+  const PriorParameters parameters({1, 16, 16, 1}, Activation(ActivationFunction::Tanh), PriorForm::PerLayer,
+                                   TunedMeans::None);
+  const Network before = parameters.network(parameters.isotropic(start * start, true));
   EXPECT_LT(gelbrich_to_target(one.network, options), 0.6 * gelbrich_to_target(before, options));
   options.threads = 3;
   options.steps = 3;
