@@ -9,7 +9,7 @@
 
 #include "mixcert/propagate/certify.h"
 #include "mixcert/propagate/moment_propagate.h"
-#include "mixcert/statistics/coupled_simulation.h"
+#include "mixcert/statistics/joint_coupling.h"
 #include "mixcert/statistics/two_sided.h"
 #include "terminal.h"
 
@@ -36,10 +36,10 @@ bool is_same(const GaussianMixture& a, const GaussianMixture& b) {
 
 /// Why no coupling can be simulated; "" where one can.
 std::string coupling_gap(const Ensemble& ensemble, bool joint) {
-  if (joint) return "several inputs jointly have no simulated coupling";
   for (Index i = 0; i < ensemble.size(); ++i) {
     std::string gap = correlated_layer(ensemble.member(i));
     if (!gap.empty()) return gap;
+    if (joint && ensemble.member(i).has_masks()) return "several inputs jointly meet dropout";
   }
   return "";
 }
@@ -55,19 +55,21 @@ CoupledUpper coupled_upper(const Ensemble& ensemble, const Matrix& inputs,
   options.method = Method::Moment;
   Services services;
   services.cancel = &cancel_flag();
-  services.statistics = [&](const Network& net, ConstMatrixRef input, Index index, const MomentTrace* trace,
+  services.statistics = [&](const Network& net, ConstMatrixRef input, Index index, const CouplingTrace& trace,
                             const GaussianMixture& mixture, const Options& used) {
     TwoSidedStatistics statistics;
-    if (trace == nullptr || !is_same(mixture, results[static_cast<std::size_t>(index)].mixture))
+    if (trace.is_empty() || !is_same(mixture, results[static_cast<std::size_t>(index)].mixture)) {
       return statistics;
+    }
+    const int threads = used.joint ? used.threads : 1;
     const CoupledSamples samples =
-        simulate_coupled(net, input.col(0), index, *trace, {used.statistics, used.seed, 1, &cancel_flag()});
+        simulate_coupled(net, input, index, trace, {used.statistics, used.seed, threads, &cancel_flag()});
     statistics.w2_upper = coupled_distance(samples, used.failure_probability).w2_upper;
     return statistics;
   };
   services.ensemble_statistics = [&](const Ensemble& all, ConstMatrixRef input, Index index,
-                                     const std::vector<const MomentTrace*>& traces,
-                                     const GaussianMixture& mixture, const Options& used) {
+                                     const std::vector<CouplingTrace>& traces, const GaussianMixture& mixture,
+                                     const Options& used) {
     if (!is_same(mixture, results[static_cast<std::size_t>(index)].mixture)) return TwoSidedStatistics();
     return two_sided_statistics(all, input, index, traces, mixture, used, &cancel_flag());
   };

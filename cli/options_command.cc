@@ -1,23 +1,23 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// mixcert options: the option table as a Markdown page; docs/options.md is its output, and a
+// mixcert options: the option tables as a Markdown page; docs/options.md is its output, and a
 // test keeps the two equal.
 #include <cstdio>
 
 #include "command.h"
 #include "mixcert/propagate/options.h"
+#include "mixcert/statistics/prior_comparison.h"
+#include "mixcert/tune/tune_options.h"
 
 namespace mixcert::cli {
 namespace {
 
-void print_table() {
-  std::puts("# Options of certification\n");
-  std::puts("Made by `mixcert options`. The names are the command line's; JSON and keyword arguments use");
-  std::puts("underscores in place of dashes.\n");
+template <class Owner>
+void print_table(const char* title, const OptionTable<Owner>& table, const Owner& defaults) {
+  std::printf("\n## %s\n\n", title);
   std::puts("| option | values | default | what it does |");
   std::puts("| --- | --- | --- | --- |");
-  const Options defaults;
-  for (const auto& field : option_table()) {
+  for (const auto& field : table) {
     std::string constraint = field.constraint;
     for (std::size_t at = 0; (at = constraint.find('|', at)) != std::string::npos; at += 2)
       constraint.insert(at, 1, '\\');
@@ -27,12 +27,21 @@ void print_table() {
   }
 }
 
+void print_tables() {
+  std::puts("# Options\n");
+  std::puts("Made by `mixcert options`. The names are the command line's; JSON and keyword arguments use");
+  std::puts("underscores in place of dashes.");
+  print_table("Certification", option_table(), Options{});
+  print_table("Prior selection", tune_option_table(), TuneOptions{});
+  print_table("Comparison of a prior with its target", prior_comparison_table(), PriorComparisonOptions{});
+}
+
 }  // namespace
 
 void add_options_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("options", "the options of certification as a Markdown table");
+  CLI::App* command = app.add_subcommand("options", "all options as Markdown tables");
   command->footer("Example:\n  mixcert options > docs/options.md");
-  command->callback(print_table);
+  command->callback(print_tables);
 }
 
 }  // namespace mixcert::cli

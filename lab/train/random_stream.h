@@ -24,6 +24,9 @@ enum class TrainStream : std::uint64_t {
   Evaluation = 106,
   Validation = 107,
   EvaluationDropout = 108,
+  PriorFunctions = 109,
+  CriticWeights = 110,
+  CriticMixing = 111,
 };
 
 inline Generator train_generator(std::uint64_t seed, TrainStream stream, std::uint64_t index = 0,

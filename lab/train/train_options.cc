@@ -9,7 +9,6 @@
 #include <numeric>
 #include <string_view>
 
-#include "train/option_fields.h"
 
 namespace mixcert::lab {
 namespace {

@@ -152,8 +152,10 @@ double Activation::derivative(double x) const {
       return x >= 0.0 ? 1.0 : 0.0;
     case F::LeakyRelu:
       return x >= 0.0 ? 1.0 : slope_;
-    case F::Tanh:
-      return std::pow(std::cosh(clipped), -2.0);
+    case F::Tanh: {
+      const double c = std::cosh(clipped);
+      return 1.0 / (c * c);
+    }
     case F::Sigmoid:
       return s * logistic(-clipped);
     case F::Erf:

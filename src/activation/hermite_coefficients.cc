@@ -120,8 +120,8 @@ bool add_by_quadrature(const Activation& activation, double mean, double deviati
   const double growth = std::min(s * strip.slope * (a + kFourthNorm), strip.value + 1.0) + value_error;
   const double gamma = rounding_gamma(rule->nodes.size() + 8 * kHermiteOrder + 16) + kWeightError;
   const double ratio = 2.0 * std::numbers::pi * a / rule->step;
-  const NodeArray slopes =
-      (mean + s * rule->nodes).unaryExpr([&](double z) { return activation.derivative(z); });
+  NodeArray slopes;
+  evaluate_slopes(activation, mean, s, rule->nodes, slopes);
   const double energy = (rule->weights * slopes.square()).sum();
   const double energy_error =
       2.0 * std::exp(0.5 * a * a - ratio) * strip.slope * strip.slope + 1.3 * gamma + 256 * kUnitRoundoff;

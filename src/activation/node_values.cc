@@ -59,4 +59,25 @@ void evaluate_nodes(const Activation& activation, double mean, double deviation,
   g -= result.center;
 }
 
+void evaluate_slopes(const Activation& activation, double mean, double deviation, const NodeArray& nodes,
+                     NodeArray& slopes) {
+  slopes = mean + deviation * nodes;
+  switch (activation.function()) {
+    case F::Tanh:  // 4 e / (1 + e)^2, e = exp(-2|z|)
+      slopes = (-2.0 * slopes.abs()).exp();
+      slopes = 4.0 * slopes / (1.0 + slopes).square();
+      break;
+    case F::Sigmoid:  // e / (1 + e)^2, e = exp(-|z|)
+      slopes = (-slopes.abs()).exp();
+      slopes = slopes / (1.0 + slopes).square();
+      break;
+    case F::Softplus:  // 1 / (1 + exp(-z))
+      slopes = 1.0 / (1.0 + (-slopes.max(-700.0)).exp());
+      break;
+    default:
+      slopes = slopes.unaryExpr([&](double z) { return activation.derivative(z); }).eval();
+      break;
+  }
+}
+
 }  // namespace mixcert

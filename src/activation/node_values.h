@@ -25,4 +25,8 @@ inline constexpr double kNodeErrorPerDistance = 64.0;
 void evaluate_nodes(const Activation& activation, double mean, double deviation, const NodeArray& nodes,
                     NodeValues& result);
 
+/// f'(m + s x) at every node, to 64 units of roundoff.
+void evaluate_slopes(const Activation& activation, double mean, double deviation, const NodeArray& nodes,
+                     NodeArray& slopes);
+
 }  // namespace mixcert

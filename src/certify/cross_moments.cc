@@ -8,6 +8,22 @@
 #include "certify/neuron_moments.h"
 
 namespace mixcert {
+namespace {
+
+/// Neuron j is like the one before it.
+void repeat_neuron(Index j, CrossMoments& moments) {
+  const Index inputs = moments.input_count();
+  moments.mean.col(j) = moments.mean.col(j - 1);
+  for (Matrix* field : {&moments.covariance, &moments.fourth}) {
+    field->middleRows(j * inputs, inputs) = field->middleRows((j - 1) * inputs, inputs).eval();
+  }
+  for (Vector* field : {&moments.mean_error, &moments.error, &moments.fourth_error}) {
+    (*field)(j) = (*field)(j - 1);
+  }
+}
+
+}  // namespace
+
 Matrix neuron_block(const Covariance& covariance, Index neuron, Index input_count) {
   if (covariance.block_size() == input_count && covariance.rank() == 0) return covariance.block(neuron);
   std::vector<Index> indices;
@@ -15,7 +31,8 @@ Matrix neuron_block(const Covariance& covariance, Index neuron, Index input_coun
   return covariance.submatrix(indices);
 }
 
-CrossMoments cross_moments(const ActivationMap& activation, const Gaussian& law, Index input_count) {
+CrossMoments cross_moments(const ActivationMap& activation, const Gaussian& law, Index input_count,
+                           std::vector<std::shared_ptr<const NeuronMoments>>* kept) {
   const Index neurons = law.dimension() / input_count;
   CrossMoments moments;
   moments.mean.resize(input_count, neurons);
@@ -30,18 +47,15 @@ CrossMoments cross_moments(const ActivationMap& activation, const Gaussian& law,
     const Vector mean = law.mean.segment(j * input_count, input_count);
     const Matrix block = neuron_block(law.covariance, j, input_count);
     // All neurons of a prior are alike.
-    if (j > 0 && mean == last_mean && block == last_block) {
-      moments.mean.col(j) = moments.mean.col(j - 1);
-      for (Matrix* field : {&moments.covariance, &moments.fourth}) {
-        field->middleRows(j * input_count, input_count) =
-            field->middleRows((j - 1) * input_count, input_count).eval();
-      }
-      for (Vector* field : {&moments.mean_error, &moments.error, &moments.fourth_error}) {
-        (*field)(j) = (*field)(j - 1);
-      }
+    if (activation.is_uniform() && j > 0 && mean == last_mean && block == last_block) {
+      repeat_neuron(j, moments);
+      if (kept != nullptr) kept->push_back(kept->back());
       continue;
     }
-    NeuronMoments(activation.at(j), mean, block, law.covariance.rank()).write(j, moments);
+    const auto neuron =
+        std::make_shared<const NeuronMoments>(activation.at(j), mean, block, law.covariance.rank());
+    neuron->write(j, moments);
+    if (kept != nullptr) kept->push_back(neuron);
     last_mean = mean;
     last_block = block;
   }

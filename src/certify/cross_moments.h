@@ -3,6 +3,9 @@
 // Means and covariances over inputs of each neuron's activation, (J.2), and bounds of fourth moments, (J.4).
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "mixcert/activation/activation_map.h"
 #include "mixcert/mixture/gaussian_mixture.h"
 
@@ -24,8 +27,12 @@ struct CrossMoments {
   }
 };
 
-/// `law` is neuron-major over `input_count` inputs.
-CrossMoments cross_moments(const ActivationMap& activation, const Gaussian& law, Index input_count);
+class NeuronMoments;
+
+/// `law` is neuron-major over `input_count` inputs. With `kept`, entry j is what neuron j's moments were made
+/// from, one object for consecutive neurons that are alike.
+CrossMoments cross_moments(const ActivationMap& activation, const Gaussian& law, Index input_count,
+                           std::vector<std::shared_ptr<const NeuronMoments>>* kept = nullptr);
 
 /// The D x D covariance of one neuron at all inputs.
 Matrix neuron_block(const Covariance& covariance, Index neuron, Index input_count);

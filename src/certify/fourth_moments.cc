@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "certify/neuron_moments.h"
+#include "certify/whole_power.h"
 
 namespace mixcert {
 namespace {
@@ -124,7 +125,7 @@ Matrix NeuronMoments::stein_matrix(double& error) const {
   for (Index d = 0; d < inputs; ++d) {
     for (Index e = 0; e < inputs; ++e) {
       const double reach =
-          std::pow(std::abs(correlation_(d, e)) + relative_, order - 1.0) * tails(d) * tails(e);
+          whole_power(std::abs(correlation_(d, e)) + relative_, order_ - 1) * tails(d) * tails(e);
       const bool closed = d == e && at(d).kinked;
       const double of_m = d == e ? 0.0 : reach;
       const double of_f = closed ? 0.0 : 1.4143 * reach;

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <utility>
 
+#include "certify/whole_power.h"
+
 namespace mixcert {
 namespace {
 
@@ -32,6 +34,7 @@ NeuronMoments::NeuronMoments(const Activation& activation, Vector mean, Matrix c
   coefficients_.resize(mean_.size(), order_ + 1);
   for (Index d = 0; d < mean_.size(); ++d) coefficients_.row(d) = at(d).value.head(order_ + 1).transpose();
   sum_series();
+  bound_sizes();
   judging_ = typical_inverse();
 }
 
@@ -47,11 +50,6 @@ Matrix NeuronMoments::typical_inverse() const {
 
 /// f moves by at most this in L2 when the deviation is rounded (H.5).
 double NeuronMoments::shift(Index d) const { return lipschitz_ * relative_ * deviation_(d); }
-
-/// No less than the standard deviation of the activation.
-double NeuronMoments::size(Index d) const {
-  return kSafety * std::sqrt(std::max(0.0, at(d).variance.upper()));
-}
 
 /// K_de = sum_{1 <= p <= P} c_pd c_pe r^p + t_d t_e r^{P+1}; the diagonal is the variance.
 void NeuronMoments::sum_series() {
@@ -75,21 +73,28 @@ void NeuronMoments::sum_series() {
   for (Index d = 0; d < inputs; ++d) result_(d, d) = at(d).variance.value;
 }
 
-/// What the leftover norm may be off by: its square is, by the errors of variance and coefficients.
-double NeuronMoments::leftover_error(Index d) const {
-  const double slack = at(d).variance.error + (2.0 * size(d) + at(d).error) * at(d).error +
-                       rounding_gamma(2 * kHermiteOrder + 8) * square(size(d));
-  const double root = std::sqrt(slack);
-  return kSafety * (leftover_(d) > root ? slack / leftover_(d) : root);
+/// No less than the standard deviations of the activation, and what the leftover norms may be off by: their
+/// squares are, by the errors of variance and coefficients.
+void NeuronMoments::bound_sizes() {
+  const Index inputs = mean_.size();
+  sizes_.resize(inputs);
+  leftover_errors_.resize(inputs);
+  for (Index d = 0; d < inputs; ++d) {
+    sizes_(d) = kSafety * std::sqrt(std::max(0.0, at(d).variance.upper()));
+    const double slack = at(d).variance.error + (2.0 * sizes_(d) + at(d).error) * at(d).error +
+                         rounding_gamma(2 * kHermiteOrder + 8) * square(sizes_(d));
+    const double root = std::sqrt(slack);
+    leftover_errors_(d) = kSafety * (leftover_(d) > root ? slack / leftover_(d) : root);
+  }
 }
 
 /// What K_de may be off by (J.2): series tail, coefficients, correlation, deviation.
 double NeuronMoments::pair_error(Index d, Index e) const {
   const double r = correlation_(d, e);
-  const double reach = std::pow(std::abs(r), static_cast<double>(order_ + 1)) * kSafety;
+  const double reach = whole_power(std::abs(r), order_ + 1) * kSafety;
   const double used = leftover_(d) * leftover_(e);
   const double inexact =
-      (leftover_(d) + leftover_error(d)) * leftover_error(e) + leftover_(e) * leftover_error(d);
+      (leftover_(d) + leftover_errors_(d)) * leftover_errors_(e) + leftover_(e) * leftover_errors_(d);
   double tail = 2.0 * used + inexact;
   if (r > 0.0) {
     const double ss = deviation_(d) * deviation_(e);

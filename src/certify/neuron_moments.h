@@ -42,8 +42,8 @@ class NeuronMoments {
   void sum_series();
   [[nodiscard]] const HermiteExpansion& at(Index d) const { return expansions_[static_cast<std::size_t>(d)]; }
   [[nodiscard]] double shift(Index d) const;
-  [[nodiscard]] double size(Index d) const;
-  [[nodiscard]] double leftover_error(Index d) const;
+  void bound_sizes();
+  [[nodiscard]] double size(Index d) const { return sizes_(d); }
   [[nodiscard]] double pair_error(Index d, Index e) const;
   [[nodiscard]] double error_norm() const;
   [[nodiscard]] Matrix typical_inverse() const;
@@ -69,7 +69,9 @@ class NeuronMoments {
   Matrix coefficients_;  ///< D x (order + 1)
   Matrix correlation_, result_;
   Vector leftover_;
-  Matrix judging_;  ///< what a P of (J.4) may look like; chooses between valid bounds
+  Vector sizes_;            ///< no less than the deviations of the activation
+  Vector leftover_errors_;  ///< what leftover_ may be off by
+  Matrix judging_;          ///< what a P of (J.4) may look like; chooses between valid bounds
 };
 
 }  // namespace mixcert

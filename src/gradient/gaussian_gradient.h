@@ -2,7 +2,8 @@
 //
 // Derivatives of a number f with respect to a Gaussian: df = mean' dm + <blocks, dB> + <factor, dF> for
 // changes dm of the mean, dB of the stacked (symmetric) blocks and dF of the low-rank factor. `blocks` is
-// symmetric in each block, so that an off-diagonal entry and its mirror image share the derivative.
+// symmetric in each block, so that an off-diagonal entry and its mirror image share the derivative;
+// derivatives of transport costs at singular blocks need not be, and act on factors from the left (Z.24).
 #pragma once
 
 #include "mixcert/mixture/gaussian_mixture.h"

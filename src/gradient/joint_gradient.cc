@@ -62,7 +62,8 @@ class LayerPull {
 
  private:
   void pull_moments(const NoiseCotangent& of_noise, LayerGradient& gradient) {
-    const CrossMoments moments = cross_moments(activation_, layer_.law, inputs_);
+    std::vector<std::shared_ptr<const NeuronMoments>> kept;
+    const CrossMoments moments = cross_moments(activation_, layer_.law, inputs_, &kept);
     std::vector<NeuronCotangent> of_neurons(static_cast<std::size_t>(neurons_),
                                             NeuronCotangent::zero(inputs_));
     Matrix of_law;
@@ -72,22 +73,11 @@ class LayerPull {
     for (Index j = 0; j < neurons_; ++j) {
       const auto at = static_cast<std::size_t>(j);
       // All neurons of a prior are alike, and so is what is asked of them.
-      const bool repeated = j > 0 && same_law(j, j - 1) && equal(of_neurons[at], of_neurons[at - 1]);
-      if (!repeated) {
-        const NeuronMoments neuron(activation_.at(j), layer_.law.mean.segment(j * inputs_, inputs_),
-                                   neuron_block(layer_.law.covariance, j, inputs_),
-                                   layer_.law.covariance.rank());
-        block = NeuronGradient(neuron).pull_back(of_neurons[at]);
-      }
+      const bool repeated = j > 0 && kept[at] == kept[at - 1] && equal(of_neurons[at], of_neurons[at - 1]);
+      if (!repeated) block = NeuronGradient(*kept[at]).pull_back(of_neurons[at]);
       total_.mean.segment(j * inputs_, inputs_) += block.mean;
       own_block(j) += block.covariance;
     }
-  }
-
-  [[nodiscard]] bool same_law(Index i, Index j) const {
-    return activation_.is_uniform() &&
-           layer_.law.mean.segment(i * inputs_, inputs_) == layer_.law.mean.segment(j * inputs_, inputs_) &&
-           neuron_block(layer_.law.covariance, i, inputs_) == neuron_block(layer_.law.covariance, j, inputs_);
   }
 
   [[nodiscard]] Eigen::Block<Matrix> own_block(Index j) {

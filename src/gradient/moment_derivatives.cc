@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "activation/node_values.h"
 #include "activation/quadrature_rules.h"
 
 namespace mixcert {
@@ -33,10 +34,12 @@ struct Samples {
     WeightedNodes rule;
     const double finest = std::clamp(kPoleDistance / deviation, kFinestPanel, kWidestPanelHere);
     place_graded_panels(-mean / deviation, finest, kReach, rule);
-    const NodeArray z = mean + deviation * rule.nodes;
-    slopes = z.unaryExpr([&](double t) { return activation.derivative(t); });
-    values = z.unaryExpr([&](double t) { return activation(t); });
+    evaluate_slopes(activation, mean, deviation, rule.nodes, slopes);
+    NodeValues shifted;
+    evaluate_nodes(activation, mean, deviation, rule.nodes, shifted);
+    values = shifted.values + shifted.center;
     nodes = rule.nodes;
+    if (shifted.line) values += mean + deviation * nodes;
     weights = rule.weights;
     weighted = weights * slopes;
   }

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "certify/whole_power.h"
 #include "gradient/moment_derivatives.h"
 
 namespace mixcert {
@@ -55,7 +56,7 @@ void NeuronGradient::pull_error(NeuronTape& tape) const {
       const double r = at_.correlation_(d, e);
       if (r == 0.0) continue;
       const double weight = tape.error * 2.0 * at_.pair_error(d, e) / total;
-      const double reach = std::pow(std::abs(r), order);
+      const double reach = whole_power(std::abs(r), at_.order_ + 1);
       const double near = l2 * ((1.0 - r) * s(d) * s(e) + 0.5 * (square(m(d) - m(e)) + square(s(d) - s(e))));
       const bool is_near = r > 0.0 && near < 2.0 * t(d) * t(e);
       const double of_power = 0.5 * weight * order * reach / r * (is_near ? near : 2.0 * t(d) * t(e));

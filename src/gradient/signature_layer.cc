@@ -106,9 +106,12 @@ void LayerSweep::pull_back_points(const std::vector<GaussianGradient>& behind, L
   }
 }
 
+/// A term that rounding alone explains is zero: a root has no derivative there (Z.20).
+bool is_zero(const Upper& term) { return !(term.nominal > term.inflation()); }
+
 /// sqrt(q): (Z.23).
 void LayerSweep::add_local_term() {
-  if (!(terms_.local.nominal > 0.0) || sweep_.bound_weight == 0.0) return;
+  if (is_zero(terms_.local) || sweep_.bound_weight == 0.0) return;
   const double q_bar = sweep_.bound_weight / (2.0 * terms_.local.nominal);
   const Vector g_bar = add_local_gradient(layer_, sweep_.network.activation(k_), sweep_.input_count,
                                           sweep_.refine, metric_of(terms_.metric), q_bar, components_);
@@ -118,7 +121,7 @@ void LayerSweep::add_local_term() {
 /// l sqrt(cost): (Z.24).
 void LayerSweep::add_compression_term(std::vector<GaussianGradient>& before,
                                       std::vector<GaussianGradient>& after) {
-  if (!(terms_.compression.nominal > 0.0) || sweep_.bound_weight == 0.0) return;
+  if (is_zero(terms_.compression) || sweep_.bound_weight == 0.0) return;
   const double l = sweep_.sensitivity.lipschitz[static_cast<std::size_t>(k_ - 1)].nominal;
   const double cost_bar = sweep_.bound_weight * l * l / (2.0 * terms_.compression.nominal);
   const Vector g_bar =

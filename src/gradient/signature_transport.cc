@@ -1,13 +1,15 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// With A = S S and C = C0 + F F' in metric coordinates the cost is |dm|^2 + tr A + tr C - 2 f, f = tr
-// sqrt(X), X = S C S: blocks N = S C0 S plus Z Z', Z = S F. From N_bar = (X^{-1/2})_blocks / 2 and Z_bar =
-// X^{-1/2} Z the chain rule gives the rest (Z.24). Where A is singular, derivatives are those along
-// covariances of the same rank.
+// In metric coordinates A = S S, C0 = L L (symmetric roots), C = C0 + F F', and in each block S L = P
+// diag(sigma) R'. The cost is |dm|^2 + tr A + tr C - 2 f, f = tr sqrt(S C S) = sum sigma + gain. Blocks
+// become singular when several inputs see few active neurons, so nothing is divided by sigma: (Z.24) applies
+// derivatives to factors.
 #include "gradient/signature_transport.h"
 
 #include <Eigen/SVD>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "gradient/trace_sqrt_gradient.h"
 #include "mixcert/core/error.h"
@@ -16,127 +18,120 @@
 namespace mixcert {
 namespace {
 
-// Eigenvalues below this fraction of a block's largest are rounding errors of zeros.
-constexpr double kZeroEigenvalue = 1e-13;
-// Singular values of S_A S_C below this fraction of the largest likewise.
-constexpr double kZeroFidelity = 1e-10;
+// Eigenvalues below this fraction of a block's largest are rounding errors.
+constexpr double kZeroEigenvalue = 1e-16;
 
 struct Root {
-  Matrix root;       ///< S
-  Matrix inverse;    ///< pseudo-inverse of S
-  Matrix null_part;  ///< projection to the null space
+  Matrix root;
+  Matrix inverse;  ///< its pseudo-inverse
 };
 
 Root root_of(const Matrix& matrix) {
   const SymmetricEigen eigen = symmetric_eigen(matrix);
   const double floor = kZeroEigenvalue * eigen.values.maxCoeff();
-  const auto kept = (eigen.values.array() > floor).eval();
-  const Vector roots = kept.select(eigen.values.cwiseMax(0.0).cwiseSqrt(), 0.0);
-  const Vector inverses = kept.select(roots.cwiseInverse(), 0.0);
-  const Vector dropped = kept.select(Vector::Zero(roots.size()), 1.0);
+  const Vector roots = (eigen.values.array() > floor).select(eigen.values.cwiseMax(0.0).cwiseSqrt(), 0.0);
+  const Vector inverses = (roots.array() > 0.0).select(roots.cwiseInverse(), 0.0);
   const Matrix transposed = eigen.vectors.transpose();
-  return {eigen.vectors * roots.asDiagonal() * transposed, eigen.vectors * inverses.asDiagonal() * transposed,
-          eigen.vectors * dropped.asDiagonal() * transposed};
+  return {eigen.vectors * roots.asDiagonal() * transposed,
+          eigen.vectors * inverses.asDiagonal() * transposed};
 }
 
-/// One over the entries that are not zero but for rounding.
-Vector pseudo_inverse(const Vector& x, double floor) {
-  return (x.array() > floor).select(x.cwiseInverse(), 0.0);
-}
+/// One over the entries that are not zero.
+Vector pseudo_inverse(const Vector& x) { return (x.array() > 0.0).select(x.cwiseInverse(), 0.0); }
 
-/// Derivatives of the fidelity f in metric coordinates.
+/// Derivatives of f.
 struct FidelityGradient {
   Matrix from;    ///< blocks of A
   Matrix to;      ///< blocks of C0
   Matrix factor;  ///< F
 };
 
+/// Everything is elementwise.
 FidelityGradient diagonal_fidelity(const Covariance& from, const Covariance& to) {
-  const Vector a = from.stacked_blocks().col(0);
-  const Vector c = to.stacked_blocks().col(0);
-  const Vector root = a.cwiseSqrt();
-  const Vector sigma = root.cwiseProduct(c.cwiseSqrt());
-  const double floor = kZeroFidelity * sigma.maxCoeff();
-  Vector n_bar = 0.5 * pseudo_inverse(sigma, floor);
-  FidelityGradient gradient;
-  gradient.factor = Matrix::Zero(to.dimension(), to.rank());
-  Vector through_factor = Vector::Zero(a.size());
+  const Vector s = from.stacked_blocks().col(0).cwiseSqrt();
+  const Vector l = to.stacked_blocks().col(0).cwiseSqrt();
+  const Vector sigma = s.cwiseProduct(l);
+  Vector half = Vector::Constant(s.size(), 0.5);
+  FidelityGradient gradient{{}, {}, Matrix::Zero(to.dimension(), to.rank())};
+  Vector through_factor = Vector::Zero(s.size());
   if (to.rank() > 0) {
-    const TraceSqrtGradient gain = trace_sqrt_gradient(a.cwiseProduct(c), root.asDiagonal() * to.factor(), 1);
-    n_bar += (sigma.array() > floor).select(gain.blocks.col(0), 0.0);
-    gradient.factor = root.asDiagonal() * gain.columns;
-    through_factor =
-        0.5 * pseudo_inverse(root, 0.0).cwiseProduct(gain.columns.cwiseProduct(to.factor()).rowwise().sum());
+    const TraceSqrtGradient gain = trace_sqrt_gradient(sigma.cwiseAbs2(), s.asDiagonal() * to.factor(), 1);
+    half += sigma.cwiseProduct(gain.blocks.col(0));
+    gradient.factor = s.asDiagonal() * gain.columns;
+    through_factor = 0.5 * gain.columns.cwiseProduct(to.factor()).rowwise().sum();
   }
-  gradient.from = n_bar.cwiseProduct(c) + through_factor;
-  gradient.to = n_bar.cwiseProduct(a);
+  gradient.from = (half.cwiseProduct(l) + through_factor).cwiseProduct(pseudo_inverse(s));
+  gradient.to = half.cwiseProduct(s).cwiseProduct(pseudo_inverse(l));
   return gradient;
 }
 
-/// The blocks of A and C0, coupled: S_A S_C = P diag(sigma) R' in each block.
+/// One pair of blocks, coupled.
 struct CoupledBlocks {
-  std::vector<Root> roots;       ///< of A
-  std::vector<Matrix> rotation;  ///< P
-  Vector sigma;
+  Root s, l;
+  Matrix p, r;
 };
 
-CoupledBlocks couple_blocks(const Covariance& from, const Covariance& to) {
-  const Index b = from.block_size();
-  CoupledBlocks coupled{{}, {}, Vector(from.dimension())};
-  for (Index i = 0; i < from.block_count(); ++i) {
-    coupled.roots.push_back(root_of(from.block(i)));
-    const Matrix product = coupled.roots.back().root * root_of(to.block(i)).root;
-    const Eigen::BDCSVD<Matrix> svd(product, Eigen::ComputeFullU);
-    coupled.rotation.push_back(svd.matrixU());
-    coupled.sigma.segment(i * b, b) = svd.singularValues();
-  }
-  return coupled;
-}
-
-FidelityGradient block_fidelity(const Covariance& from, const Covariance& to) {
-  const Index b = from.block_size();
-  const CoupledBlocks coupled = couple_blocks(from, to);
-  FidelityGradient gradient{Matrix(from.dimension(), b), Matrix(from.dimension(), b),
-                            Matrix::Zero(to.dimension(), to.rank())};
-  TraceSqrtGradient gain{Matrix::Zero(from.dimension(), b), gradient.factor};
-  const auto block_of = [b](auto& matrix, Index i) { return matrix.middleRows(i * b, b); };
-  if (to.rank() > 0) {
-    Matrix y(to.dimension(), to.rank());
+class BlockFidelity {
+ public:
+  BlockFidelity(const Covariance& from, const Covariance& to) : to_(to), sigma_(to.dimension()) {
+    const Index b = from.block_size();
     for (Index i = 0; i < from.block_count(); ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      y.middleRows(i * b, b) =
-          coupled.rotation[at].transpose() * (coupled.roots[at].root * to.factor().middleRows(i * b, b));
+      Root s = root_of(from.block(i));
+      Root l = root_of(to.block(i));
+      const Eigen::BDCSVD<Matrix> svd(s.root * l.root, Eigen::ComputeFullU | Eigen::ComputeFullV);
+      sigma_.segment(i * b, b) = svd.singularValues();
+      blocks_.push_back({std::move(s), std::move(l), svd.matrixU(), svd.matrixV()});
     }
-    gain = trace_sqrt_gradient(coupled.sigma.cwiseAbs2(), y, b);
   }
-  const double floor = kZeroFidelity * coupled.sigma.maxCoeff();
-  for (Index i = 0; i < from.block_count(); ++i) {
-    const Root& root = coupled.roots[static_cast<std::size_t>(i)];
-    const Matrix& p = coupled.rotation[static_cast<std::size_t>(i)];
-    const Vector sigma = coupled.sigma.segment(i * b, b);
-    const Vector counts = (sigma.array() > floor).cast<double>();
-    Matrix n_bar = counts.asDiagonal() * block_of(gain.blocks, i) * counts.asDiagonal();
-    n_bar.diagonal() += 0.5 * pseudo_inverse(sigma, floor);
-    n_bar = (p * n_bar * p.transpose()).eval();
-    const Matrix z_bar = p * block_of(gain.columns, i);
-    // Of the factor S of A; A_bar S = S_bar / 2 with A_bar symmetric and zero on the null space of A.
-    const Matrix s_bar =
-        2.0 * (to.block(i) * root.root * n_bar) + to.factor().middleRows(i * b, b) * z_bar.transpose();
-    const Matrix half = 0.5 * s_bar * root.inverse;
-    const Matrix a_bar = half + half.transpose() * root.null_part;
-    block_of(gradient.from, i) = 0.5 * (a_bar + a_bar.transpose());
-    block_of(gradient.to, i) = root.root * n_bar * root.root;
-    block_of(gradient.factor, i) = root.root * z_bar;
+
+  [[nodiscard]] FidelityGradient gradient() const {
+    const Index b = to_.block_size();
+    const TraceSqrtGradient gain = gain_gradient();
+    FidelityGradient result{Matrix(to_.dimension(), b), Matrix(to_.dimension(), b),
+                            Matrix::Zero(to_.dimension(), to_.rank())};
+    for (std::size_t at = 0; at < blocks_.size(); ++at) {
+      const Index first = static_cast<Index>(at) * b;
+      const CoupledBlocks& block = blocks_[at];
+      // 1/2 + diag(sigma) W: L R times it is C0 S times the derivatives in S C0 S, in the basis P.
+      Matrix half = sigma_.segment(first, b).asDiagonal() * gain.blocks.middleRows(first, b);
+      half.diagonal().array() += 0.5;
+      Matrix s_bar = block.l.root * block.r * half * block.p.transpose();
+      if (to_.rank() > 0) {
+        const Matrix z_bar = block.p * gain.columns.middleRows(first, b);
+        s_bar += 0.5 * to_.factor().middleRows(first, b) * z_bar.transpose();
+        result.factor.middleRows(first, b) = block.s.root * z_bar;
+      }
+      result.from.middleRows(first, b) = s_bar * block.s.inverse;
+      result.to.middleRows(first, b) =
+          block.s.root * block.p * half.transpose() * block.r.transpose() * block.l.inverse;
+    }
+    return result;
   }
-  return gradient;
-}
+
+ private:
+  [[nodiscard]] TraceSqrtGradient gain_gradient() const {
+    const Index b = to_.block_size();
+    if (to_.rank() == 0) return {Matrix::Zero(to_.dimension(), b), Matrix(to_.dimension(), 0)};
+    Matrix y(to_.dimension(), to_.rank());
+    for (std::size_t at = 0; at < blocks_.size(); ++at) {
+      const Index first = static_cast<Index>(at) * b;
+      y.middleRows(first, b) =
+          blocks_[at].p.transpose() * (blocks_[at].s.root * to_.factor().middleRows(first, b));
+    }
+    return trace_sqrt_gradient(sigma_.cwiseAbs2(), y, b);
+  }
+
+  const Covariance& to_;
+  std::vector<CoupledBlocks> blocks_;
+  Vector sigma_;
+};
 
 /// diag(scale) B diag(scale) of stacked blocks.
 Matrix scaled_blocks(const Matrix& blocks, const Vector& scale) {
   return Covariance::block_diagonal(blocks).scaled(scale).stacked_blocks();
 }
 
-/// The diagonal of a product of block-diagonal matrices, the second symmetric.
+/// The diagonal of a product of block-diagonal matrices; the second is symmetric.
 Vector product_diagonal(const Matrix& a, const Matrix& b) { return a.cwiseProduct(b).rowwise().sum(); }
 
 /// I - 2 f_bar, block by block.
@@ -156,7 +151,7 @@ StructuredTransportGradient structured_transport_gradient(const Gaussian& from, 
   const Vector scale = metric.cwiseSqrt();
   const Covariance a = from.covariance.scaled(scale);
   const Covariance c = to.covariance.scaled(scale);
-  const FidelityGradient f = a.block_size() == 1 ? diagonal_fidelity(a, c) : block_fidelity(a, c);
+  const FidelityGradient f = a.block_size() == 1 ? diagonal_fidelity(a, c) : BlockFidelity(a, c).gradient();
   const Matrix a_bar = cost_blocks(f.from);
   const Matrix c_bar = cost_blocks(f.to);
   const Matrix factor_bar = 2.0 * (c.factor() - f.factor);
@@ -170,7 +165,7 @@ StructuredTransportGradient structured_transport_gradient(const Gaussian& from, 
   const Vector scaled = product_diagonal(a_bar, a.stacked_blocks()) +
                         product_diagonal(c_bar, c.stacked_blocks()) +
                         0.5 * factor_bar.cwiseProduct(c.factor()).rowwise().sum();
-  gradient.metric += scaled.cwiseProduct(pseudo_inverse(metric, 0.0));
+  gradient.metric += scaled.cwiseProduct(pseudo_inverse(metric));
   return gradient;
 }
 

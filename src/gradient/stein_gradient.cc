@@ -4,6 +4,7 @@
 // its series, backwards.
 #include <cmath>
 
+#include "certify/whole_power.h"
 #include "gradient/neuron_gradient.h"
 
 namespace mixcert {
@@ -78,7 +79,7 @@ void FourthGradient::pull_stein_error(double error, const Matrix& w, Matrix& of_
   for (Index d = 0; d < inputs; ++d) {
     for (Index e = 0; e < inputs; ++e) {
       const bool closed = d == e && at_.at(d).kinked;
-      reach(d, e) = std::pow(std::abs(at_.correlation_(d, e)), order) * tails(d) * tails(e);
+      reach(d, e) = whole_power(std::abs(at_.correlation_(d, e)), at_.order_ - 1) * tails(d) * tails(e);
       factor(d, e) =
           (d == e ? 0.0 : 2.0 * std::abs(w(d, e))) + (closed ? 0.0 : kTailOfF * (w(d, d) + w(e, e)));
       terms(d, e) = reach(d, e) * factor(d, e) + at_.stein_rounding(d, e);

@@ -22,6 +22,12 @@ Eigen::RowVector2d rest_derivatives(double rest, double scale, const Eigen::RowV
   return (0.5 * total - part * part_derivatives) / rest;
 }
 
+bool is_zero(const SurrogateGradient& bar, Index j) {
+  return bar.mean(j) == 0.0 && bar.gain(j) == 0.0 && bar.linear(j) == 0.0 && bar.quadratic(j) == 0.0 &&
+         bar.rest(j) == 0.0 && bar.second(j) == 0.0 && bar.square_slope(j) == 0.0 &&
+         bar.square_rest(j) == 0.0;
+}
+
 /// (d/dm, d/ds) at coordinate j.
 Eigen::RowVector2d spread_coordinate(const MomentDerivatives& d, Index j, double deviation,
                                      const SurrogateLaw& law, const SurrogateGradient& bar) {
@@ -53,6 +59,8 @@ CoordinateGradient surrogate_gradient(const ActivationMap& activation, ConstVect
   const Index n = means.size();
   CoordinateGradient gradient{Vector::Zero(n), Vector::Zero(n)};
   for (Index j = 0; j < n; ++j) {
+    // Behind a prior's weights, of mean zero, nothing depends on the surrogate.
+    if (is_zero(bar, j)) continue;
     const Activation& f = activation.at(j / input_count);
     if (deviations(j) > 0.0) {
       const Eigen::RowVector2d both =

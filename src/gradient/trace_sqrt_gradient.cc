@@ -12,16 +12,24 @@
 namespace mixcert {
 namespace {
 
-/// Adds the diagonal blocks of H Z' + Z H'.
+/// Adds the diagonal blocks of H Z'.
 void add_blocks(const Matrix& h, const Matrix& z, Matrix& blocks) {
   const Index b = blocks.cols();
   if (b == 1) {
-    blocks += 2.0 * h.cwiseProduct(z).rowwise().sum();
+    blocks += h.cwiseProduct(z).rowwise().sum();
     return;
   }
   for (Index i = 0; i < blocks.rows(); i += b) {
-    const Matrix half = h.middleRows(i, b) * z.middleRows(i, b).transpose();
-    blocks.middleRows(i, b) += half + half.transpose();
+    blocks.middleRows(i, b).noalias() += h.middleRows(i, b) * z.middleRows(i, b).transpose();
+  }
+}
+
+/// B + B' for each block B.
+void add_transposes(Matrix& blocks) {
+  const Index b = blocks.cols();
+  for (Index i = 0; i < blocks.rows(); i += b) {
+    const Matrix block = blocks.middleRows(i, b);
+    blocks.middleRows(i, b) += block.transpose();
   }
 }
 
@@ -43,6 +51,7 @@ TraceSqrtGradient trace_sqrt_gradient(ConstVectorRef x, ConstMatrixRef all_colum
     columns += 2.0 * weight * (er - correction);
     add_blocks(weight * (0.5 * correction - er), z, gradient.blocks);
   }
+  add_transposes(gradient.blocks);
   gradient.columns(Eigen::all, rule.columns) = columns;
   return gradient;
 }

@@ -55,7 +55,9 @@ LayerTrace approximate_layer(const GaussianMixture& mixture, const LayerSizes& s
     layer.after = std::move(compressed.mixture);
     layer.plan = std::move(compressed.plan);
     for (const PlanEntry& entry : layer.plan) layer.clusters.push_back(entry.target);
-    if (options.certificate == CertificateMode::Paper && options.method == Method::Signature) {
+    // Into one component there is only one coupling.
+    if (options.certificate == CertificateMode::Paper && options.method == Method::Signature &&
+        layer.after.size() > 1) {
       require(
           static_cast<bool>(services.mixture_plan),
           "certificate 'paper' with compression needs Services::mixture_plan (target mixcert::transport)");

@@ -31,10 +31,10 @@ bool is_joint(const Prepared& prepared, ConstMatrixRef inputs) {
 }
 
 /// The smaller certified bound of the methods that apply.
-Result certify_best(const Prepared& prepared, ConstMatrixRef inputs, MomentTrace& trace) {
+Result certify_best(const Prepared& prepared, ConstMatrixRef inputs, Certified& made) {
   if (!prepared.moment || !fits_moments(prepared, inputs)) return certify_by_signatures(prepared, inputs);
-  Result best = is_joint(prepared, inputs) ? certify_jointly_by_moments(prepared, inputs)
-                                           : certify_by_moments(prepared, inputs.col(0), trace);
+  Result best = made.is_joint ? certify_jointly_by_moments(prepared, inputs, made.joint_trace)
+                              : certify_by_moments(prepared, inputs.col(0), made.trace);
   if (!prepared.signature || best.termination == Termination::EpsilonReached) return best;
   Result other = certify_by_signatures(prepared, inputs);
   const double seconds = best.seconds + other.seconds;
@@ -43,17 +43,15 @@ Result certify_best(const Prepared& prepared, ConstMatrixRef inputs, MomentTrace
   return best;
 }
 
-bool has_simulated_coupling(const Prepared& prepared, ConstMatrixRef inputs, const Result& result) {
-  return result.method == Method::Moment && !is_joint(prepared, inputs) && prepared.correlated.empty() &&
-         !prepared.replaced;
+bool has_simulated_coupling(const Prepared& prepared, const Result& result) {
+  return result.method == Method::Moment && prepared.correlated.empty() && !prepared.replaced;
 }
 
 Result certify_one(const Prepared& prepared, ConstMatrixRef inputs, Index index) {
   Certified certified = certify_network(prepared, inputs, index);
   if (prepared.options.statistics == 0) return std::move(certified.result);
   certified.result.statistics = prepared.services.statistics(
-      prepared.network, inputs, index, certified.has_coupling ? &certified.trace : nullptr,
-      certified.result.mixture, prepared.options);
+      prepared.network, inputs, index, certified.coupling(), certified.result.mixture, prepared.options);
   return std::move(certified.result);
 }
 
@@ -114,9 +112,10 @@ Prepared prepare_network(const Network& network, const Options& options, const S
 
 Certified certify_network(const Prepared& prepared, ConstMatrixRef inputs, Index index) {
   Certified certified;
-  certified.result = certify_best(prepared, inputs, certified.trace);
+  certified.is_joint = is_joint(prepared, inputs);
+  certified.result = certify_best(prepared, inputs, certified);
   certified.result.input = index;
-  certified.has_coupling = has_simulated_coupling(prepared, inputs, certified.result);
+  certified.has_coupling = has_simulated_coupling(prepared, certified.result);
   return certified;
 }
 

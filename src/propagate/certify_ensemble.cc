@@ -17,19 +17,17 @@ namespace {
 Result certify_members(const Ensemble& ensemble, const std::vector<Prepared>& prepared, ConstMatrixRef inputs,
                        Index index, const Options& options, const Services& services) {
   std::vector<Result> results;
-  std::vector<MomentTrace> traces;
-  std::vector<bool> has_coupling;
+  std::vector<Certified> members;
   for (const Prepared& member : prepared) {
     Certified certified = certify_network(member, inputs, index);
     results.push_back(std::move(certified.result));
-    has_coupling.push_back(certified.has_coupling);
     // Traces can be large; only statistics look at them again.
-    traces.push_back(options.statistics > 0 ? std::move(certified.trace) : MomentTrace());
+    if (options.statistics > 0) members.push_back(std::move(certified));
   }
   Result result = combine_results(std::move(results), ensemble.weights(), options);
   if (options.statistics == 0) return result;
-  std::vector<const MomentTrace*> simulated;
-  for (std::size_t i = 0; i < traces.size(); ++i) simulated.push_back(has_coupling[i] ? &traces[i] : nullptr);
+  std::vector<CouplingTrace> simulated;
+  for (const Certified& member : members) simulated.push_back(member.coupling());
   result.statistics =
       services.ensemble_statistics(ensemble, inputs, index, simulated, result.mixture, options);
   return result;

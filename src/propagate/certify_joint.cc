@@ -44,16 +44,15 @@ bool joint_moments_fit(const Prepared& prepared, Index input_count) {
   return true;
 }
 
-Result certify_jointly_by_moments(const Prepared& prepared, ConstMatrixRef inputs) {
+Result certify_jointly_by_moments(const Prepared& prepared, ConstMatrixRef inputs, JointTrace& trace) {
   const auto start = std::chrono::steady_clock::now();
-  JointTrace trace = propagate_jointly(prepared.network, inputs, prepared.options, prepared.services);
+  trace = propagate_jointly(prepared.network, inputs, prepared.options, prepared.services);
   const Certificate certificate =
       evaluate_joint_certificate(prepared.network, prepared.sensitivity, prepared.carriers, trace);
   Result result;
   result.method = Method::Moment;
   result.certificate = CertificateMode::Metric;
-  result.mixture =
-      input_major(GaussianMixture(std::move(trace.output)), prepared.network.outputs(), inputs.cols());
+  result.mixture = input_major(GaussianMixture(trace.output), prepared.network.outputs(), inputs.cols());
   result.layers = layer_reports(certificate);
   attach_certificate(certificate, prepared.options, Shortage::Method, result);
   if (result.termination == Termination::BudgetSpent) {

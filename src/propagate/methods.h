@@ -7,6 +7,7 @@
 
 #include "mixcert/certify/carrier.h"
 #include "mixcert/certify/certificate.h"
+#include "mixcert/certify/joint_trace.h"
 #include "mixcert/certify/moment_trace.h"
 #include "mixcert/certify/sensitivity.h"
 #include "mixcert/propagate/certify.h"
@@ -35,8 +36,15 @@ Prepared prepare_network(const Network& network, const Options& options, const S
 /// A result without statistics, and what the moment method made it from.
 struct Certified {
   Result result;
-  MomentTrace trace;
-  bool has_coupling = false;  ///< does the trace describe a coupling that can be simulated?
+  MomentTrace trace;          ///< of one input
+  JointTrace joint_trace;     ///< of several jointly
+  bool has_coupling = false;  ///< does one of them describe a coupling that can be simulated?
+  bool is_joint = false;      ///< which one
+
+  [[nodiscard]] CouplingTrace coupling() const {
+    if (!has_coupling) return {};
+    return is_joint ? CouplingTrace{nullptr, &joint_trace} : CouplingTrace{&trace, nullptr};
+  }
 };
 
 /// Certifies one input, or the columns of `inputs` as one joint law, by the method with the smallest bound.
@@ -51,7 +59,7 @@ Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs);
 /// Certifies one input by the moment method; `trace` is what the result was computed from.
 Result certify_by_moments(const Prepared& prepared, ConstVectorRef input, MomentTrace& trace);
 /// Certifies the columns of `inputs` as one joint law, by the moment method with one Gaussian per layer.
-Result certify_jointly_by_moments(const Prepared& prepared, ConstMatrixRef inputs);
+Result certify_jointly_by_moments(const Prepared& prepared, ConstMatrixRef inputs, JointTrace& trace);
 /// Would that stay below the memory limit?
 bool joint_moments_fit(const Prepared& prepared, Index input_count);
 

@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Statistics of a result: (C.2) below, (C.3) and (C.4) above.
+// Statistics of a result: (C.2) below, (C.3) to (C.5) above.
 #include "mixcert/statistics/two_sided.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include "mixcert/core/option_table.h"
 #include "mixcert/simulate/comparison.h"
 #include "mixcert/simulate/simulate.h"
-#include "mixcert/statistics/coupled_simulation.h"
+#include "mixcert/statistics/joint_coupling.h"
 
 namespace mixcert {
 namespace {
@@ -47,10 +47,10 @@ struct SquaredCosts {
   double mean = 0.0;
 };
 
-SquaredCosts coupled_costs(const Network& network, ConstVectorRef input, Index input_index,
-                           const MomentTrace& trace, const SimulationOptions& simulation,
+SquaredCosts coupled_costs(const Network& network, ConstMatrixRef inputs, Index input_index,
+                           const CouplingTrace& trace, const SimulationOptions& simulation,
                            double failure_probability) {
-  const CoupledSamples coupled = simulate_coupled(network, input, input_index, trace, simulation);
+  const CoupledSamples coupled = simulate_coupled(network, inputs, input_index, trace, simulation);
   return {coupled_distance(coupled, failure_probability).square.upper,
           (coupled.network - coupled.surrogate).colwise().squaredNorm().mean()};
 }
@@ -58,40 +58,44 @@ SquaredCosts coupled_costs(const Network& network, ConstVectorRef input, Index i
 }  // namespace
 
 TwoSidedStatistics two_sided_statistics(const Network& network, ConstMatrixRef inputs, Index input_index,
-                                        const MomentTrace* trace, const GaussianMixture& mixture,
+                                        const CouplingTrace& trace, const GaussianMixture& mixture,
                                         const Options& options, const CancelFlag* cancel) {
   check_memory(mixture.dimension(), options);
-  const SimulationOptions simulation{options.statistics, options.seed, 1, cancel};
+  const SimulationOptions simulation{options.statistics, options.seed, options.joint ? options.threads : 1,
+                                     cancel};
   const Matrix samples = options.joint ? simulate_joint(network, inputs, simulation)
                                        : simulate(network, inputs.col(0), input_index, simulation);
   TwoSidedStatistics statistics = lower_statistics(samples, mixture, input_index, options);
-  if (trace == nullptr) return statistics;
+  if (trace.is_empty()) return statistics;
   const SquaredCosts costs =
-      coupled_costs(network, inputs.col(0), input_index, *trace, simulation, options.failure_probability);
+      coupled_costs(network, inputs, input_index, trace, simulation, options.failure_probability);
   statistics.w2_upper = std::sqrt(costs.upper);
   statistics.coupled_cost = std::sqrt(costs.mean);
   return statistics;
 }
 
 TwoSidedStatistics two_sided_statistics(const Ensemble& ensemble, ConstMatrixRef inputs, Index input_index,
-                                        const std::vector<const MomentTrace*>& traces,
+                                        const std::vector<CouplingTrace>& traces,
                                         const GaussianMixture& mixture, const Options& options,
                                         const CancelFlag* cancel) {
   check_memory(mixture.dimension(), options);
   require(static_cast<Index>(traces.size()) == ensemble.size(),
           "two_sided_statistics: expected one trace per network");
-  const SimulationOptions simulation{options.statistics, options.seed, 1, cancel};
+  const SimulationOptions simulation{options.statistics, options.seed, options.joint ? options.threads : 1,
+                                     cancel};
   const Matrix samples = options.joint ? simulate_joint(ensemble, inputs, simulation)
                                        : simulate(ensemble, inputs.col(0), input_index, simulation);
   TwoSidedStatistics statistics = lower_statistics(samples, mixture, input_index, options);
-  if (std::find(traces.begin(), traces.end(), nullptr) != traces.end()) return statistics;
+  if (std::any_of(traces.begin(), traces.end(), [](const CouplingTrace& t) { return t.is_empty(); })) {
+    return statistics;
+  }
   SquaredCosts total;
   for (Index i = 0; i < ensemble.size(); ++i) {
     SimulationOptions own = simulation;
     own.seed = member_seed(options.seed, i);
     const SquaredCosts costs =
-        coupled_costs(ensemble.member(i), inputs.col(0), input_index, *traces[static_cast<std::size_t>(i)],
-                      own, options.failure_probability / static_cast<double>(ensemble.size()));
+        coupled_costs(ensemble.member(i), inputs, input_index, traces[static_cast<std::size_t>(i)], own,
+                      options.failure_probability / static_cast<double>(ensemble.size()));
     total.upper += ensemble.weights()(i) * costs.upper;
     total.mean += ensemble.weights()(i) * costs.mean;
   }
@@ -101,15 +105,15 @@ TwoSidedStatistics two_sided_statistics(const Ensemble& ensemble, ConstMatrixRef
 }
 
 StatisticsService statistics_service(const CancelFlag* cancel) {
-  return [cancel](const Network& network, ConstMatrixRef inputs, Index input_index, const MomentTrace* trace,
-                  const GaussianMixture& mixture, const Options& options) {
+  return [cancel](const Network& network, ConstMatrixRef inputs, Index input_index,
+                  const CouplingTrace& trace, const GaussianMixture& mixture, const Options& options) {
     return two_sided_statistics(network, inputs, input_index, trace, mixture, options, cancel);
   };
 }
 
 EnsembleStatisticsService ensemble_statistics_service(const CancelFlag* cancel) {
   return [cancel](const Ensemble& ensemble, ConstMatrixRef inputs, Index input_index,
-                  const std::vector<const MomentTrace*>& traces, const GaussianMixture& mixture,
+                  const std::vector<CouplingTrace>& traces, const GaussianMixture& mixture,
                   const Options& options) {
     return two_sided_statistics(ensemble, inputs, input_index, traces, mixture, options, cancel);
   };

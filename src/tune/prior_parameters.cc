@@ -1,14 +1,15 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Layout of the vector, layer by layer: weight variances, bias variances, weight means, bias means. A change of
-// a logarithm by dt changes the variance v by v dt.
+// Layout of the vector, layer by layer: weight variances, bias variances, weight means, bias means. A change
+// of a logarithm by dt changes the variance v by v dt.
 #include "mixcert/tune/prior_parameters.h"
 
+#include <algorithm>
 #include <cmath>
-#include <random>
 #include <utility>
 
 #include "mixcert/core/error.h"
+#include "mixcert/core/normal.h"
 #include "mixcert/core/option_table.h"
 #include "mixcert/core/rng.h"
 
@@ -36,7 +37,8 @@ std::vector<Index> parse_architecture(const std::string& text) {
   return widths;
 }
 
-PriorParameters::PriorParameters(std::vector<Index> widths, Activation activation, PriorForm form, TunedMeans means)
+PriorParameters::PriorParameters(std::vector<Index> widths, Activation activation, PriorForm form,
+                                 TunedMeans means)
     : widths_(std::move(widths)), activation_(activation), form_(form), means_(means) {
   for (std::size_t k = 0; k + 1 < widths_.size(); ++k) {
     const Index out = widths_[k + 1];
@@ -76,11 +78,13 @@ Vector PriorParameters::isotropic(double variance, bool by_fan_in) const {
 Vector PriorParameters::start(double jitter, std::uint64_t seed) const {
   Vector parameters = isotropic(1.0, true);
   Generator generator = make_generator(seed, Stream::Tuning);
-  std::normal_distribution<double> normal(0.0, 1.0);
   for (std::size_t k = 0; k < places_.size(); ++k) {
     const Index first = places_[k].weight_variance;
     const Index last = places_[k].bias_variance + (form_ == PriorForm::PerLayer ? 1 : widths_[k + 1]);
-    for (Index i = first; i < last; ++i) parameters(i) += jitter * normal(generator);
+    for (Index i = first; i < last; ++i) {
+      // By its quantile: the standard library's normal numbers differ between libraries.
+      parameters(i) += jitter * normal_quantile(std::max(uniform(generator), 0x1.0p-53));
+    }
   }
   return parameters;
 }

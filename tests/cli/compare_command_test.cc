@@ -75,12 +75,22 @@ TEST_F(CompareCommand, UpperEstimateIsThatOfCertify) {
 }
 
 TEST_F(CompareCommand, ResultsOfAnotherMethodHaveNoUpperEstimate) {
-  for (const Words& options : {Words{"--method", "signature"}, Words{"--joint"}}) {
+  for (const Words& options : {Words{"--method", "signature"}, Words{"--method", "signature", "--joint"}}) {
     certify(options);
     EXPECT_CONTAINS(compare(), "upper (stat.): - where");
     const json root = report();
     for (const json& result : root["results"]) EXPECT_TRUE(result["w2_upper_statistical"].is_null());
   }
+}
+
+TEST_F(CompareCommand, JointResultsHaveTheirUpperEstimate) {
+  certify({"--joint", "--method", "moment", "--statistics", "200", "--json", "r.json"});
+  (void)run_well({"compare", "net.safetensors", "--inputs", "x.csv", "--result", "r.npz", "--samples", "200",
+                  "--json", "c.json"});
+  const json certified = json::parse(read_text(directory_ / "r.json"))["results"][0];
+  const json compared = report()["results"][0];
+  EXPECT_TRUE(compared["w2_upper_statistical"].is_number());
+  EXPECT_EQ(certified["w2_upper_statistical"], compared["w2_upper_statistical"]);
 }
 
 TEST_F(CompareCommand, JointResultIsRecognised) {

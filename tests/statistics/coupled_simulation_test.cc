@@ -215,11 +215,11 @@ TEST(TwoSidedStatistics, BracketTheDistance) {
     Services services;
     CoupledDistance coupled;
     services.statistics = [&](const Network& net, ConstMatrixRef inputs, Index index,
-                              const MomentTrace* trace, const GaussianMixture& mixture,
+                              const CouplingTrace& trace, const GaussianMixture& mixture,
                               const Options& chosen) {
-      coupled = coupled_distance(
-          simulate_coupled(net, inputs.col(0), index, *trace, {chosen.statistics, chosen.seed, 1, nullptr}),
-          kFailure);
+      coupled = coupled_distance(simulate_coupled(net, inputs.col(0), index, *trace.moment,
+                                                  {chosen.statistics, chosen.seed, 1, nullptr}),
+                                 kFailure);
       return two_sided_statistics(net, inputs, index, trace, mixture, chosen);
     };
     const Result result = certify(network, input_of(network), options, services).front();

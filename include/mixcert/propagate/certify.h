@@ -21,15 +21,24 @@ namespace mixcert {
 using ResultSink = std::function<void(Result&&)>;
 
 struct MomentTrace;
+struct JointTrace;
+
+/// The trace that a coupling of network and mixture can be simulated from: one or none of the two.
+struct CouplingTrace {
+  const MomentTrace* moment = nullptr;  ///< of one input
+  const JointTrace* joint = nullptr;    ///< of several inputs jointly
+
+  [[nodiscard]] bool is_empty() const { return moment == nullptr && joint == nullptr; }
+};
 
 /// Statistics of one result: network, inputs (one column, or all of a joint law), index of the input, the
-/// trace where the moment method made the mixture (null otherwise), the mixture, and the options.
+/// trace where the moment method made the mixture (empty otherwise), the mixture, and the options.
 using StatisticsService = std::function<TwoSidedStatistics(
-    const Network&, ConstMatrixRef, Index, const MomentTrace*, const GaussianMixture&, const Options&)>;
+    const Network&, ConstMatrixRef, Index, const CouplingTrace&, const GaussianMixture&, const Options&)>;
 
 /// The same of an ensemble, with one trace per member.
 using EnsembleStatisticsService = std::function<TwoSidedStatistics(const Ensemble&, ConstMatrixRef, Index,
-                                                                   const std::vector<const MomentTrace*>&,
+                                                                   const std::vector<CouplingTrace>&,
                                                                    const GaussianMixture&, const Options&)>;
 
 /// What the numerical library takes from outside.

@@ -10,16 +10,17 @@
 namespace mixcert {
 
 /// Gelbrich's lower bound from options.statistics samples of the network (C.2); the coupled simulation's
-/// upper bound where `trace` is given (C.3), NaN where not. `inputs` has several columns for a joint law.
-/// Runs on one thread: inputs are what certify() does in parallel.
+/// upper bound where `trace` is given (C.3, C.5), NaN where not. `inputs` has several columns for a joint
+/// law. One input runs on one thread, for inputs are what certify() does in parallel; a joint law on
+/// options.threads.
 TwoSidedStatistics two_sided_statistics(const Network& network, ConstMatrixRef inputs, Index input_index,
-                                        const MomentTrace* trace, const GaussianMixture& mixture,
+                                        const CouplingTrace& trace, const GaussianMixture& mixture,
                                         const Options& options, const CancelFlag* cancel = nullptr);
 
 /// The same of an ensemble: the lower bound from samples of the ensemble, the upper one from the members'
 /// coupled simulations, whose squares average with the weights (B.3); NaN unless every member has a trace.
 TwoSidedStatistics two_sided_statistics(const Ensemble& ensemble, ConstMatrixRef inputs, Index input_index,
-                                        const std::vector<const MomentTrace*>& traces,
+                                        const std::vector<CouplingTrace>& traces,
                                         const GaussianMixture& mixture, const Options& options,
                                         const CancelFlag* cancel = nullptr);
 

@@ -1,0 +1,124 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// mixcert tune: a Gaussian process or a mixture at inputs, and the sizes of a network, in; the weight prior
+// whose network is close to it, and how close, out.
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "command.h"
+#include "mixcert/core/error.h"
+#include "mixcert/core/version.h"
+#include "mixcert/io/inputs.h"
+#include "mixcert/io/result_file.h"
+#include "mixcert/statistics/prior_comparison.h"
+#include "mixcert/tune/tune.h"
+#include "report/tune_report.h"
+#include "run_context.h"
+#include "terminal.h"
+#include "tune_json.h"
+
+namespace mixcert::cli {
+namespace {
+
+struct TuneArguments {
+  std::string inputs;
+  std::optional<std::string> kernel;
+  std::string mean = "zero";
+  std::optional<std::string> target;
+  std::string out;
+  std::optional<std::string> json;
+  bool restart = false;
+  TuneOptions options;
+  PriorComparisonOptions comparison;
+};
+
+TuneProblem load_problem(const TuneArguments& arguments) {
+  Matrix inputs = read_inputs(arguments.inputs);
+  const Index outputs = parse_architecture(arguments.options.arch).back();
+  if (arguments.kernel) {
+    const GaussianProcess process{MeanFunction::parse(arguments.mean), Kernel::parse(*arguments.kernel)};
+    return process_problem(process, std::move(inputs), outputs);
+  }
+  std::vector<StoredResult> results = read_results(*arguments.target);
+  require(results.size() == 1, "--target " + *arguments.target +
+                                   ": expected one mixture over all inputs (certify " +
+                                   "--joint writes one), got " + std::to_string(results.size()));
+  return mixture_problem(std::move(results.front().mixture), std::move(inputs), outputs);
+}
+
+void check(const TuneArguments& arguments) {
+  arguments.options.validate();
+  arguments.comparison.validate();
+  require(arguments.kernel.has_value() != arguments.target.has_value(),
+          "tune: expected one of --kernel and --target, got " +
+              std::string(arguments.kernel ? "both" : "neither"));
+  require(arguments.kernel.has_value() || arguments.mean == "zero",
+          "--mean: expected --kernel beside it, a mixture has a mean of its own");
+  check_outputs({{"--inputs", arguments.inputs}, {"--target", arguments.target}},
+                {{"--out", arguments.out}, {"--json", arguments.json}});
+}
+
+void run_tune(TuneArguments& arguments) {
+  check(arguments);
+  const TuneProblem problem = load_problem(arguments);
+  std::optional<AtomicFile> json;
+  if (arguments.json) json.emplace(*arguments.json);
+  TuneReport report(arguments.options);
+  ProgressBar progress("tune", arguments.options.steps);
+  TuneFiles files;
+  files.out = arguments.out;
+  files.restart = arguments.restart;
+  files.metadata = {{"version", version()}, {"command", command_line()}};
+  const TuneServices services{[&](const TuneStep& step) {
+                                const std::string row = report.add(step);
+                                if (!row.empty()) progress.print(row);
+                                progress.advance();
+                              },
+                              &cancel_flag()};
+  const TuneRun run = tune(problem, arguments.options, files, services);
+  progress.clear();
+  std::fputs(report.steps_text(run).c_str(), stdout);
+  arguments.comparison.seed = arguments.options.seed;
+  const PriorComparison comparison =
+      compare_prior(run.network, problem.inputs_at(run.held_out), problem.target(run.held_out),
+                    arguments.comparison, &cancel_flag());
+  std::fputs(comparison_text(comparison, static_cast<Index>(run.held_out.size())).c_str(), stdout);
+  std::printf("wrote %s\n", arguments.out.c_str());
+  if (!json) return;
+  commit_json(*json, tune_json(arguments.options, arguments.comparison, problem, run, comparison));
+  std::printf("wrote %s\n", arguments.json->c_str());
+}
+
+}  // namespace
+
+void add_tune_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("tune", "the weight prior whose network is like a Gaussian process");
+  auto arguments = std::make_shared<TuneArguments>();
+  command->add_option("--inputs", arguments->inputs, "inputs, one row each (.csv, .npy, .npz)")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--kernel", arguments->kernel, "of the target, \"rbf(lengthscale=0.5, variance=1)\"")
+      ->type_name("KERNEL");
+  command->add_option("--mean", arguments->mean, "of the target, \"constant(value=1)\"")
+      ->type_name("MEAN")
+      ->capture_default_str();
+  command->add_option("--target", arguments->target, "mixture at all inputs (.npz of certify --joint)")
+      ->type_name("FILE");
+  command->add_option("--out", arguments->out, "write the prior (.safetensors)")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--json", arguments->json, "write every step and the comparison")->type_name("FILE");
+  command->add_flag("--restart", arguments->restart, "begin anew where a checkpoint exists");
+  add_table_options(*command, tune_option_table(), arguments->options);
+  add_table_options(*command, prior_comparison_table(), arguments->comparison,
+                    {"samples", "coupled-samples", "empirical-samples", "failure-probability", "threads"});
+  command->footer(
+      "Example:\n  mixcert tune --kernel \"rbf(lengthscale=0.5)\" --inputs x.csv --arch 1-64-64-1 --out "
+      "prior.safetensors");
+  command->callback([arguments] { run_tune(*arguments); });
+}
+
+}  // namespace mixcert::cli
