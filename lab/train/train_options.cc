@@ -9,7 +9,6 @@
 #include <numeric>
 #include <string_view>
 
-
 namespace mixcert::lab {
 namespace {
 
