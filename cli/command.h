@@ -13,6 +13,7 @@ void add_sample_command(CLI::App& app);
 void add_compare_command(CLI::App& app);
 void add_inspect_command(CLI::App& app);
 void add_tune_command(CLI::App& app);
+void add_compare_prior_command(CLI::App& app);
 void add_options_command(CLI::App& app);
 
 /// The commands of the separate program mixcert-lab, for the list in --help only: main hands them

@@ -21,6 +21,7 @@ int run(int argc, char** argv) {
   add_compare_command(app);
   add_inspect_command(app);
   add_tune_command(app);
+  add_compare_prior_command(app);
   add_options_command(app);
   add_lab_commands(app);
   return run_program(app, argc, argv);

@@ -11,12 +11,11 @@
 #include "command.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
-#include "mixcert/io/inputs.h"
-#include "mixcert/io/result_file.h"
 #include "mixcert/statistics/prior_comparison.h"
 #include "mixcert/tune/tune.h"
 #include "report/tune_report.h"
 #include "run_context.h"
+#include "target_flags.h"
 #include "terminal.h"
 #include "tune_json.h"
 
@@ -24,10 +23,7 @@ namespace mixcert::cli {
 namespace {
 
 struct TuneArguments {
-  std::string inputs;
-  std::optional<std::string> kernel;
-  std::string mean = "zero";
-  std::optional<std::string> target;
+  TargetFlags target;
   std::string out;
   std::optional<std::string> json;
   bool restart = false;
@@ -35,35 +31,16 @@ struct TuneArguments {
   PriorComparisonOptions comparison;
 };
 
-TuneProblem load_problem(const TuneArguments& arguments) {
-  Matrix inputs = read_inputs(arguments.inputs);
-  const Index outputs = parse_architecture(arguments.options.arch).back();
-  if (arguments.kernel) {
-    const GaussianProcess process{MeanFunction::parse(arguments.mean), Kernel::parse(*arguments.kernel)};
-    return process_problem(process, std::move(inputs), outputs);
-  }
-  std::vector<StoredResult> results = read_results(*arguments.target);
-  require(results.size() == 1, "--target " + *arguments.target +
-                                   ": expected one mixture over all inputs (certify " +
-                                   "--joint writes one), got " + std::to_string(results.size()));
-  return mixture_problem(std::move(results.front().mixture), std::move(inputs), outputs);
-}
-
 void check(const TuneArguments& arguments) {
   arguments.options.validate();
   arguments.comparison.validate();
-  require(arguments.kernel.has_value() != arguments.target.has_value(),
-          "tune: expected one of --kernel and --target, got " +
-              std::string(arguments.kernel ? "both" : "neither"));
-  require(arguments.kernel.has_value() || arguments.mean == "zero",
-          "--mean: expected --kernel beside it, a mixture has a mean of its own");
-  check_outputs({{"--inputs", arguments.inputs}, {"--target", arguments.target}},
-                {{"--out", arguments.out}, {"--json", arguments.json}});
+  arguments.target.check();
+  check_outputs(arguments.target.files(), {{"--out", arguments.out}, {"--json", arguments.json}});
 }
 
 void run_tune(TuneArguments& arguments) {
   check(arguments);
-  const TuneProblem problem = load_problem(arguments);
+  const TuneProblem problem = arguments.target.load(parse_architecture(arguments.options.arch).back());
   std::optional<AtomicFile> json;
   if (arguments.json) json.emplace(*arguments.json);
   TuneReport report(arguments.options);
@@ -71,7 +48,7 @@ void run_tune(TuneArguments& arguments) {
   TuneFiles files;
   files.out = arguments.out;
   files.restart = arguments.restart;
-  files.metadata = {{"version", version()}, {"command", command_line()}};
+  files.metadata = {{"version", std::string(version())}, {"command", command_line()}};
   const TuneServices services{[&](const TuneStep& step) {
                                 const std::string row = report.add(step);
                                 if (!row.empty()) progress.print(row);
@@ -97,16 +74,7 @@ void run_tune(TuneArguments& arguments) {
 void add_tune_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("tune", "the weight prior whose network is like a Gaussian process");
   auto arguments = std::make_shared<TuneArguments>();
-  command->add_option("--inputs", arguments->inputs, "inputs, one row each (.csv, .npy, .npz)")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("--kernel", arguments->kernel, "of the target, \"rbf(lengthscale=0.5, variance=1)\"")
-      ->type_name("KERNEL");
-  command->add_option("--mean", arguments->mean, "of the target, \"constant(value=1)\"")
-      ->type_name("MEAN")
-      ->capture_default_str();
-  command->add_option("--target", arguments->target, "mixture at all inputs (.npz of certify --joint)")
-      ->type_name("FILE");
+  arguments->target.add_to(*command);
   command->add_option("--out", arguments->out, "write the prior (.safetensors)")
       ->required()
       ->type_name("FILE");

@@ -40,7 +40,7 @@ std::string TuneReport::steps_text(const TuneRun& run) const {
 
 std::string comparison_text(const PriorComparison& c, Index input_count) {
   std::string text =
-      fmt::format("\nNetwork against target at {}, all at once:\n", counted(input_count, "held-out input"));
+      fmt::format("\nNetwork against target at {}, all at once:\n", counted(input_count, "input"));
   const TextTable table({{"W2", 44}, {"absolute", 10}, {"relative", 10}});
   text += table.header();
   const auto row = [&](const std::string& name, double value, bool is_bound) {

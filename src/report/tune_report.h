@@ -28,7 +28,7 @@ class TuneReport {
   bool begun_ = false;
 };
 
-/// Distances between network and target at `input_count` held-out inputs, absolute and relative.
+/// Distances between network and target at `input_count` inputs, absolute and relative.
 std::string comparison_text(const PriorComparison& comparison, Index input_count);
 
 }  // namespace mixcert

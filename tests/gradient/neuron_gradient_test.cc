@@ -44,6 +44,7 @@ double pairing(const Activation& f, const Vector& m, const Matrix& c, const Neur
   moments.covariance.resize(inputs, inputs);
   moments.fourth.resize(inputs, inputs);
   for (Vector* field : {&moments.mean_error, &moments.error, &moments.fourth_error}) field->resize(1);
+  moments.coordinates.resize(static_cast<std::size_t>(inputs));
   NeuronMoments(f, m, c, 0).write(0, moments);
   return w.mean.dot(moments.mean.col(0)) + w.covariance.cwiseProduct(moments.covariance).sum() +
          w.error * moments.error(0) + w.fourth.cwiseProduct(moments.fourth).sum() +
