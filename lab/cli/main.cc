@@ -18,6 +18,7 @@ int run(int argc, char** argv) {
   mixcert::lab::add_data_command(app);
   mixcert::lab::add_train_command(app);
   mixcert::lab::add_gp_command(app);
+  mixcert::lab::add_hmc_command(app);
   return mixcert::cli::run_program(app, argc, argv, "interrupted, what was finished before is kept");
 }
 
