@@ -109,4 +109,40 @@ ordered_json train_json(const Dataset& data, const DataRequest& request, const T
   return json;
 }
 
+std::string hmc_text(const Dataset& data, const HmcSamples& samples, const TrainSummary& summary) {
+  std::string text = fmt::format("{:<22} {:>10} {:>10} {:>10} {:>10}\n", "", "train RMSE", "test RMSE",
+                                 "train NLL", "test NLL");
+  text += table_row(fmt::format("average of {}", samples.networks.size()), *summary.train_samples,
+                    *summary.test_samples, true);
+  if (has_data_units(data)) {
+    const Metrics own = in_data_units(data, *summary.test_samples);
+    text += fmt::format("in the data's units: test RMSE {:.5f}, NLL {:.5f}\n", own.score,
+                        own.negative_log_likelihood);
+  }
+  return text + fmt::format("accepted {:.0f} % of trajectories, step {:.5f}, {:.1f} s\n",
+                            100.0 * samples.acceptance, samples.step, summary.seconds);
+}
+
+ordered_json hmc_json(const Dataset& data, const DataRequest& request, const TrainOptions& model,
+                      const HmcOptions& options, const HmcSamples& samples, const TrainSummary& summary) {
+  ordered_json chosen;
+  for (const auto& field : hmc_option_table()) chosen[field.name] = field.get(options);
+  for (const char* name : {"arch", "activation", "prior-precision", "prior-scaling", "prior"}) {
+    for (const auto& field : train_option_table()) {
+      if (field.name == name) chosen[field.name] = field.get(model);
+    }
+  }
+  ordered_json json{{"command", cli::command_line()},
+                    {"data", data.name},
+                    {"split_index", request.split_index},
+                    {"options", chosen},
+                    {"noise_std", *summary.noise_std},
+                    {"acceptance", samples.acceptance},
+                    {"step", samples.step},
+                    {"seconds", summary.seconds},
+                    {"average", scores_json(data, *summary.train_samples, *summary.test_samples)}};
+  json["average"]["networks"] = samples.networks.size();
+  return json;
+}
+
 }  // namespace mixcert::lab

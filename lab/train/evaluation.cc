@@ -85,6 +85,13 @@ Metrics evaluate_samples(const Learner& learner, const Examples& examples, Index
   return accumulator.metrics();
 }
 
+Metrics evaluate_networks(const StackNet& net, const Likelihood& likelihood, const Examples& examples,
+                          const std::vector<FloatVector>& weights, int threads) {
+  Accumulator accumulator(likelihood, examples);
+  for (const FloatVector& drawn : weights) accumulator.add(predict(net, drawn, examples.inputs, threads));
+  return accumulator.metrics();
+}
+
 double expected_log_likelihood(const Learner& learner, const Examples& examples, Index first, Index count) {
   double sum = 0.0;
   for (Index sample = first; sample < first + count; ++sample) {

@@ -3,6 +3,8 @@
 // How well a network does: by its mean, and by the average over networks drawn from its law.
 #pragma once
 
+#include <vector>
+
 #include "mixcert/core/parallel.h"
 #include "train/learner.h"
 
@@ -20,6 +22,9 @@ Metrics evaluate_mean(const Learner& learner, const Examples& examples);
 /// Interrupted where `cancel` is set.
 Metrics evaluate_samples(const Learner& learner, const Examples& examples, Index first, Index count,
                          const CancelFlag* cancel);
+/// The same of the average over networks with these weights.
+Metrics evaluate_networks(const StackNet& net, const Likelihood& likelihood, const Examples& examples,
+                          const std::vector<FloatVector>& weights, int threads);
 /// The average of log p per example, over these samples alone.
 double expected_log_likelihood(const Learner& learner, const Examples& examples, Index first, Index count);
 

@@ -10,6 +10,7 @@
 #include "io/test_files.h"
 #include "lab/train/synthetic_data.h"
 #include "mixcert/io/model_file.h"
+#include "train/hmc_posterior.h"
 #include "train/train.h"
 
 namespace mixcert::lab {
@@ -120,6 +121,32 @@ TEST_F(LinearRegression, ElboIsBelowTheEvidenceAndNearTheBestOfItsFamily) {
       -0.5 * (y.dot(factor.solve(y)) + log_determinant + static_cast<double>(n) * std::log(2.0 * M_PI));
   EXPECT_LT(summary.objective, evidence + 0.5);
   EXPECT_GT(summary.objective, evidence - 3.0);
+}
+
+TEST_F(LinearRegression, TrajectoriesSampleThePosterior) {
+  const StackNet net{std::nullopt, DenseNet({kFeatures, 1}, Activation(), {0.0})};
+  DiagonalPrior prior{FloatVector::LinSpaced(7, -2.0F, 2.0F), FloatVector::LinSpaced(7, 5.0F, 3000.0F)};
+  HmcOptions options;
+  options.leapfrog_steps = 20;
+  options.samples = 4000;
+  const Likelihood likelihood(Task::Regression, kNoiseStd * kNoiseStd);
+  const HmcSamples samples = sample_posterior(net, prior, likelihood, data_.train, options, 1, nullptr);
+  EXPECT_GT(samples.acceptance, 0.5);
+  Matrix drawn(7, options.samples);
+  for (Index i = 0; i < options.samples; ++i)
+    drawn.col(i) = samples.networks[static_cast<std::size_t>(i)].cast<double>();
+  const Vector mean = drawn.rowwise().mean();
+  const Matrix centered = drawn.colwise() - mean;
+  const Matrix covariance = centered * centered.transpose() / static_cast<double>(options.samples);
+  // The whole posterior, not the mean-field one: its covariance is the inverse of the precision.
+  Matrix x(data_.train.size(), kFeatures + 1);
+  x << data_.train.inputs.cast<double>(), Vector::Ones(data_.train.size());
+  Matrix precision = x.transpose() * x / (kNoiseStd * kNoiseStd);
+  precision.diagonal() += prior.precision.cast<double>();
+  const Matrix expected = precision.llt().solve(Matrix::Identity(7, 7));
+  const Exact exact = exact_posterior(data_, prior.mean.cast<double>(), prior.precision.cast<double>());
+  EXPECT_LT(((mean - exact.mean).array() / expected.diagonal().array().sqrt()).abs().maxCoeff(), 0.15);
+  EXPECT_LT((covariance - expected).norm(), 0.1 * expected.norm());
 }
 
 TEST_F(LinearRegression, AdamFindsTheMean) {
