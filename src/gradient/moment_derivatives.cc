@@ -34,8 +34,10 @@ struct Samples {
   NodeArray weighted;  ///< w f'
   NodeArray values;    ///< a
 
-  Samples(const Activation& activation, double mean, double deviation) {
-    table = deviation > kLeastDeviation ? hermite_rule(activation.function(), deviation) : nullptr;
+  /// Without a rule of coefficients panels are used.
+  Samples(const Activation& activation, double mean, double deviation,
+          const HermiteRule* rule_of_coefficients)
+      : table(rule_of_coefficients) {
     if (table != nullptr) {
       nodes = table->nodes;
       weights = table->weights;
@@ -86,7 +88,9 @@ std::array<double, kHermiteOrder + 2> slope_coefficients(const Samples& samples)
 }  // namespace
 
 HermiteDerivatives hermite_derivatives(const Activation& activation, double mean, double deviation) {
-  const Samples samples(activation, mean, deviation);
+  const Samples samples(
+      activation, mean, deviation,
+      deviation > kLeastDeviation ? hermite_rule(activation.function(), deviation) : nullptr);
   const auto slopes = slope_coefficients(samples);
   HermiteDerivatives result;
   for (std::size_t p = 0; p <= kHermiteOrder; ++p) {
@@ -107,7 +111,8 @@ HermiteDerivatives hermite_derivatives(const Activation& activation, double mean
 }
 
 MomentDerivatives moment_derivatives(const Activation& activation, double mean, double deviation) {
-  const Samples samples(activation, mean, deviation);
+  // Fourth powers of entire functions grow faster than the coefficients' rules allow for.
+  const Samples samples(activation, mean, deviation, nullptr);
   const NodeArray& x = samples.nodes;
   const NodeArray& a = samples.values;
   MomentDerivatives result;

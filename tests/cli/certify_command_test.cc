@@ -116,8 +116,8 @@ TEST_F(CertifyCommand, StatisticsStandBesideTheBound) {
 }
 
 TEST_F(CertifyCommand, StatisticsOfOtherMethodsHaveNoUpperEstimate) {
-  for (const Words& options :
-       {Words{"--method", "signature"}, Words{"--method", "cross"}, Words{"--joint"}}) {
+  for (const Words& options : {Words{"--method", "signature"}, Words{"--method", "cross"},
+                               Words{"--joint", "--method", "signature"}}) {
     Words words = {"--statistics", "100"};
     words.insert(words.end(), options.begin(), options.end());
     EXPECT_CONTAINS(certify(words), "no upper estimate");
