@@ -180,5 +180,16 @@ TEST(NeuronCorrelation, IsNoLessThanTheCanonicalOne) {
   EXPECT_EQ(neuron_correlation(Covariance::dense(Matrix::Ones(4, 4)), 2), Matrix::Ones(2, 2));
 }
 
+TEST(CrossMoments, NeuronsWithOneLawAndDifferentFunctionsDiffer) {
+  const ActivationMap map(Activation(ActivationFunction::Relu), {false, true});
+  Matrix blocks(4, 2);
+  blocks << 1.0, 0.5, 0.5, 1.0, 1.0, 0.5, 0.5, 1.0;
+  const Gaussian law{Vector::Zero(4), Covariance::block_diagonal(blocks)};
+  const CrossMoments moments = cross_moments(map, law, 2);
+  EXPECT_NEAR(moments.mean(0, 0), 1.0 / std::sqrt(2.0 * std::acos(-1.0)), 1e-12);
+  EXPECT_NEAR(moments.mean(0, 1), 0.0, 1e-12);
+  EXPECT_NEAR(moments.block(1)(0, 1), 0.5, 1e-12);
+}
+
 }  // namespace
 }  // namespace mixcert::testing
