@@ -2,7 +2,6 @@
 //
 // mixcert tune: a Gaussian process or a mixture at inputs, and the sizes of a network, in; the weight prior
 // whose network is close to it, and how close, out.
-#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <optional>
