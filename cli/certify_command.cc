@@ -35,7 +35,7 @@ ReadLimits limits_of(const Options& options) {
   return {static_cast<std::uint64_t>(std::min(options.max_memory_in_gib * 0x1.0p30, 0x1.0p62))};
 }
 
-RunRecord make_record(const CertifyArguments& arguments) {
+RunRecord make_record(const CertifyArguments& arguments, Index outputs) {
   RunRecord record;
   record.version = version();
   std::vector<ModelRecord> models = arguments.models.records();
@@ -45,6 +45,9 @@ RunRecord make_record(const CertifyArguments& arguments) {
   record.seed = arguments.options.seed;
   record.command = command_line();
   record.joint = arguments.options.joint;
+  record.model_files = arguments.models.models;
+  record.inputs_file = arguments.models.inputs;
+  record.outputs = outputs;
   for (const auto& field : option_table())
     record.options.emplace_back(field.name, field.get(arguments.options));
   return record;
@@ -56,7 +59,9 @@ void run_certify(const CertifyArguments& arguments) {
   const ReadLimits limits = limits_of(arguments.options);
   const Subject subject = load_subject(arguments.models, limits);
   if (arguments.options.joint) subject.refuse_joint_noise();
-  ResultWriter writer(arguments.out, arguments.json, make_record(arguments), limits);
+  ResultWriter writer(arguments.out, arguments.json, make_record(arguments, subject.ensemble.outputs()),
+                      limits);
+  writer.add_inputs(subject.inputs, subject.noise);
 
   Services services;
   services.cancel = &cancel_flag();
