@@ -84,7 +84,7 @@ LineComponent project_component(const Gaussian& gaussian, ConstVectorRef a,
   return line;
 }
 
-double checked(const char* name, double bound) {
+double checked_bound(const char* name, double bound) {
   if (std::isnan(bound)) return std::numeric_limits<double>::infinity();
   require(bound >= 0.0, std::string(name) + ": expected a bound of a distance, got " + std::to_string(bound));
   return bound;
@@ -132,7 +132,9 @@ Projection project(const GaussianMixture& mixture, ConstVectorRef direction) {
 }
 
 CertifiedLine::CertifiedLine(LineMixture mixture, double w2, double w1)
-    : mixture_(std::move(mixture)), w2_(checked("w2", w2)), w1_(std::min(checked("w1", w1), w2_)) {}
+    : mixture_(std::move(mixture)),
+      w2_(checked_bound("w2", w2)),
+      w1_(std::min(checked_bound("w1", w1), w2_)) {}
 
 CertifiedLine CertifiedLine::with_noise(double deviation) const {
   LineMixture noisy = mixture_.with_noise(deviation);

@@ -18,7 +18,6 @@
 namespace mixcert {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kRelativePrecision = 1e-9;
 constexpr int kMostSteps = 200;
 

@@ -16,7 +16,7 @@ namespace mixcert {
 namespace {
 
 constexpr double kRelativeWidth = 1e-14;
-constexpr int kBisections = 100;
+constexpr int kDualBisections = 100;
 // Standard deviations beyond which there is nothing to move.
 constexpr double kReach = 40.0;
 
@@ -64,7 +64,7 @@ DualBound best(const std::vector<HalfLine>& sides, double offset, double distanc
   double high = distance + reach(sides);
   // Everything can be moved: no bound but 1.
   if (!std::isfinite(high) || !too_wide(high)) return {};
-  for (int step = 0; step < kBisections && high > low * (1.0 + kRelativeWidth); ++step) {
+  for (int step = 0; step < kDualBisections && high > low * (1.0 + kRelativeWidth); ++step) {
     const double middle = std::sqrt(low) * std::sqrt(high);
     (too_wide(middle) ? high : low) = middle;
   }

@@ -19,7 +19,6 @@
 namespace mixcert {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kWeightTolerance = 1e-9;
 constexpr int kBisections = 200;
 

@@ -19,15 +19,14 @@
 namespace mixcert {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kBisections = 60;
+constexpr int kMeanBisections = 60;
 
 /// Root of v_plus/(2x)^2 + v_minus/(2(1+x))^2 = eps^2, which lies between the roots of the first term alone
 /// and of both with x in place of 1+x.
 double best_multiplier(double v_plus, double v_minus, double eps) {
   double low = 0.5 * std::sqrt(v_plus) / eps;
   double high = 0.5 * std::sqrt(v_plus + v_minus) / eps;
-  for (int step = 0; step < kBisections && low < high; ++step) {
+  for (int step = 0; step < kMeanBisections && low < high; ++step) {
     const double middle = 0.5 * (low + high);
     const double slope = v_plus / (4.0 * middle * middle) + v_minus / (4.0 * (1.0 + middle) * (1.0 + middle));
     (slope > eps * eps ? low : high) = middle;

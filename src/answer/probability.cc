@@ -16,8 +16,6 @@
 namespace mixcert {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 double one_minus_lower(double value) { return value == 0.0 ? 1.0 : std::max(0.0, next_down(1.0 - value)); }
 
 ProbabilityAnswer answer(double estimate, const DualBound& set, const DualBound& complement) {

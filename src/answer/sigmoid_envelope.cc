@@ -13,7 +13,7 @@
 namespace mixcert {
 namespace {
 
-constexpr Index kTableCount = 97;
+constexpr Index kTableCount = 193;
 // Errors of h: terms below 2, exp accurate to 16 u. Far below the table's error.
 constexpr double kEnvelopeError = 1e-13;
 // Where s'' is least, log(2 + sqrt 3).
@@ -85,7 +85,7 @@ EnvelopeTable::EnvelopeTable(double kappa) : kappa_(kappa) {
 
 Index EnvelopeTable::count() { return kTableCount; }
 
-double EnvelopeTable::kappa_of(Index k) { return std::exp2(0.25 * static_cast<double>(k) - 14.0); }
+double EnvelopeTable::kappa_of(Index k) { return std::exp2(0.125 * static_cast<double>(k) - 14.0); }
 
 const EnvelopeTable& EnvelopeTable::at(Index k) {
   static std::array<std::once_flag, kTableCount> built;

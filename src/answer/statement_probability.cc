@@ -18,7 +18,6 @@
 namespace mixcert {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Index kFewestSamples = 100;
 constexpr Index kMostSamples = 1000000000;
 
