@@ -3,7 +3,7 @@
 // Moments (U.1 - U.3). A covariance moves by at most
 //     inf over x > 0 of  (1/2 + x) eps^2 + v+/(4x) + v-/(4(1+x)),     v+- = Var((y_i +- y_j)/sqrt 2) under q,
 // upward, and downward with v+ and v- exchanged. Every x is valid; the best one solves a monotone equation.
-// Not used: eps sqrt(s_i^2 + s_j^2) + eps^2/2, which is what x = sqrt(s_i^2 + s_j^2)/(2 eps) gives at v- = 0.
+// The simpler eps sqrt(s_i^2 + s_j^2) + eps^2/2 is never less.
 #include "mixcert/answer/moments.h"
 
 #include <algorithm>
@@ -38,11 +38,13 @@ double best_multiplier(double v_plus, double v_minus, double eps) {
 /// No less than the most that a covariance can grow, (U.3).
 double largest_change(double v_plus, double v_minus, double eps) {
   if (eps == 0.0) return 0.0;
+  if (!std::isfinite(eps)) return kInfinity;
+  // The simpler bound needs no x: the sharp one may be lost to overflow.
+  double change = eps * std::sqrt(v_plus + v_minus) + 0.5 * eps * eps;
   const double x = best_multiplier(v_plus, v_minus, eps);
-  if (!std::isfinite(x) || !std::isfinite(eps)) return kInfinity;
-  if (x == 0.0) return next_up(0.5 * next_up(eps * eps));
-  const double sum = (0.5 + x) * eps * eps + v_plus / (4.0 * x) + v_minus / (4.0 * (1.0 + x));
-  return next_up(sum * (1.0 + rounding_gamma(16)) + std::numeric_limits<double>::min());
+  const double sharp = (0.5 + x) * eps * eps + v_plus / (4.0 * x) + v_minus / (4.0 * (1.0 + x));
+  if (x > 0.0 && sharp < change) change = sharp;
+  return next_up(change * (1.0 + rounding_gamma(16)) + std::numeric_limits<double>::min());
 }
 
 void check_outputs(const std::vector<Index>& outputs, Index dimension) {

@@ -152,6 +152,7 @@ TEST(Moments, NoiseAndMissingBounds) {
   EXPECT_EQ(certified_moments(none).deviations[1].lower, 0.0);
   EXPECT_EQ(certified_covariances(none).lower(0, 1), -kInfinity);
   EXPECT_EQ(certified_covariances(none).upper(0, 0), kInfinity);
+  EXPECT_LT(certified_covariances(random_law(1, 2, 2, 1e-310)).entry(0, 1).width(), 1e-12);
   const CovarianceAnswers exact = certified_covariances(random_law(1, 2, 2, 0.0));
   EXPECT_LT(exact.entry(0, 1).width(), 1e-12);
   EXPECT_THROW(certified_covariances(none, {0, 2}), InvalidArgument);
