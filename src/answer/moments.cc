@@ -133,11 +133,16 @@ Interval certified_mean(const CertifiedLine& line) {
   return {own.estimate, next_down(own.lower - eps), next_up(own.upper + eps)};
 }
 
-Interval certified_deviation(const CertifiedLine& line) {
+Interval certified_deviation(const CertifiedLine& line, double noise) {
+  require(std::isfinite(noise) && noise >= 0.0,
+          "certified_deviation: expected finite, nonnegative noise, got " + std::to_string(noise));
   const Interval own = line.mixture().deviation_range();
   const double eps = line.w2();
-  const double lower = eps == 0.0 ? own.lower : next_down(own.lower - eps);
-  return {own.estimate, std::max(0.0, lower), eps == 0.0 ? own.upper : next_up(own.upper + eps)};
+  const double lower = eps == 0.0 ? own.lower : std::max(0.0, next_down(own.lower - eps));
+  const double upper = eps == 0.0 ? own.upper : next_up(own.upper + eps);
+  if (noise == 0.0) return {own.estimate, lower, upper};
+  return {std::hypot(own.estimate, noise), std::hypot(lower, noise) * (1.0 - 2.0 * kElementaryFunctionError),
+          std::hypot(upper, noise) * (1.0 + 2.0 * kElementaryFunctionError)};
 }
 
 MomentAnswers certified_moments(const CertifiedLaw& law) {
