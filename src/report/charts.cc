@@ -154,6 +154,21 @@ std::string density_chart(const std::vector<DensityColumn>& columns, double y_lo
   return finished(spec);
 }
 
+std::string functions_chart(const std::vector<double>& x, const std::vector<std::vector<double>>& functions,
+                            double limit) {
+  Json spec = parsed(functions_template);
+  Json values = Json::array();
+  for (std::size_t f = 0; f < functions.size(); ++f) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      values.push_back({{"x", number(x[i])}, {"y", number(functions[f][i])}, {"function", f}});
+    }
+  }
+  set_signal(spec, "y_domain", {number(-limit), number(limit)});
+  set_data(spec, "points", std::move(values));
+  spec["usermeta"]["cells"] = 0;
+  return finished(spec);
+}
+
 std::string heatmap_chart(const std::vector<double>& values, int side, double limit,
                           const std::string& axis_title) {
   Json spec = parsed(heatmap_template);

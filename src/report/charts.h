@@ -55,6 +55,10 @@ struct DensityColumn {
 std::string density_chart(const std::vector<DensityColumn>& columns, double y_low, double y_high,
                           const std::string& x_title, const std::string& y_title);
 
+/// Functions drawn at random, each with its values at `x`; the axis ends at +-`limit`.
+std::string functions_chart(const std::vector<double>& x, const std::vector<std::vector<double>>& functions,
+                            double limit);
+
 /// A square of numbers (row-major, side * side), white at zero; colours end at +-`limit`.
 std::string heatmap_chart(const std::vector<double>& values, int side, double limit,
                           const std::string& axis_title);
