@@ -125,7 +125,7 @@ Section group_section(const AnswerGroup& group, bool several_inputs) {
 
 Page answer_page(const AnswerContents& c) {
   Page page{"Certified answers",
-            c.result_file,
+            file_name(c.result_file),
             fmt::format("What the certificate proves about the network\u2019s outputs at {}: each interval "
                         "holds the true value.",
                         counted(c.inputs, "input")),

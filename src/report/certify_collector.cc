@@ -14,7 +14,7 @@
 namespace mixcert::page {
 namespace {
 
-constexpr Index kDensityColumns = 96;
+constexpr Index kDensityColumns = 128;
 constexpr Index kHeatmapSide = 64;
 constexpr Index kShownFeatures = 3;
 /// All pictures together: a page stays below 5 MB.
@@ -25,15 +25,11 @@ std::vector<double> first_entries(const Vector& values, Index count) {
   return {values.data(), values.data() + std::min(values.size(), count)};
 }
 
-/// `count` of the numbers 0 .. size - 1, evenly spread, the first and the last among them.
+/// Every k-th of the numbers 0 .. size - 1, `count` at most.
 std::vector<Index> spread(Index size, Index count) {
   std::vector<Index> chosen;
-  if (size <= count) {
-    chosen.resize(static_cast<std::size_t>(size));
-    std::iota(chosen.begin(), chosen.end(), Index{0});
-    return chosen;
-  }
-  for (Index i = 0; i < count; ++i) chosen.push_back(i * (size - 1) / (count - 1));
+  const Index step = std::max<Index>(1, (size + count - 1) / count);
+  for (Index i = 0; i < size; i += step) chosen.push_back(i);
   return chosen;
 }
 

@@ -80,10 +80,11 @@ std::string architecture_words(const Ensemble& ensemble) {
   return fmt::format("ensemble of {} networks, the first: {}", ensemble.size(), one);
 }
 
+std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
 std::string model_names(const std::vector<ModelFact>& models) {
   std::vector<std::string> names;
-  for (const ModelFact& model : models)
-    names.push_back(std::filesystem::path(model.file).filename().string());
+  for (const ModelFact& model : models) names.push_back(file_name(model.file));
   return fmt::format("{}", fmt::join(names, ", "));
 }
 

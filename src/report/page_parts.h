@@ -33,6 +33,8 @@ struct RunFacts {
 
 /// "784 inputs, 128 relu, 10 outputs; mean-field weights; 203,530 parameters".
 std::string architecture_words(const Ensemble& ensemble);
+/// Without its directories.
+std::string file_name(const std::string& path);
 /// The files' names without their directories, joined.
 std::string model_names(const std::vector<ModelFact>& models);
 /// Command, version, seed and every option.

@@ -91,36 +91,41 @@ Section history_section(const TuneContents& c) {
 }
 
 Table comparison_table(const PriorComparison& c) {
-  Table table{"Distances between network and target",
-              {{"W2", Kind::Text},
-               {"certified", Kind::Number, Tone::Certified},
-               {"estimate", Kind::Number, Tone::Estimate},
-               {"relative"}},
-              {}};
+  Table table{"Distances between network and target", {{"W2", Kind::Text}}, {}};
+  for (const char* title : {"certified", "relative"})
+    table.columns.push_back({title, Kind::Number, Tone::Certified});
+  for (const char* title : {"estimate", "relative"})
+    table.columns.push_back({title, Kind::Number, Tone::Estimate});
+  const Cell none{"", NAN};
   const auto certified = [&](const std::string& name, double value) {
+    const double relative = c.relative(value);
     table.rows.push_back({word_cell(name),
                           {"\u2264 " + bound_text(value), value},
-                          {"", NAN},
-                          {percent_bound_text(c.relative(value)), c.relative(value)}});
+                          {percent_bound_text(relative), relative},
+                          none,
+                          none});
   };
   const auto estimated = [&](const std::string& name, double value, const std::string& sign = "") {
+    const double relative = c.relative(value);
     table.rows.push_back({word_cell(name),
-                          {"", NAN},
+                          none,
+                          none,
                           {sign + number_text(value), value},
-                          {percent_text(c.relative(value)), c.relative(value)}});
+                          {percent_text(relative), relative}});
   };
   certified("certified", c.w2_certified);
   for (const PriorCertificate& certificate : c.certificates) {
     if (!certificate.gap.empty()) continue;
-    certified(fmt::format("method {}: bound + distance", to_string(certificate.method)), certificate.w2);
+    certified(fmt::format("\u2003method {}: bound + distance", to_string(certificate.method)),
+              certificate.w2);
   }
   estimated(fmt::format("coupled simulation, {}", counted(c.coupled_samples, "sample")),
             c.w2_upper_statistical, "\u2264 ");
   estimated(fmt::format("Gelbrich, {}", counted(c.samples, "sample")), c.lower.plug_in);
-  estimated("its floor: the target against itself", c.gelbrich_floor);
-  estimated("at least, by it", c.lower.lower, "\u2265 ");
+  estimated("\u2003its floor: the target against itself", c.gelbrich_floor);
+  estimated("\u2003at least, by it", c.lower.lower, "\u2265 ");
   estimated(fmt::format("empirical, {} each", counted(c.empirical_samples, "sample")), c.empirical.distance);
-  estimated("its floor: the target against itself", c.empirical.floor);
+  estimated("\u2003its floor: the target against itself", c.empirical.floor);
   return table;
 }
 
@@ -174,7 +179,7 @@ FigureRow function_row(const PriorPicture& p) {
 
 Page tune_page(const TuneContents& c) {
   Page page{"Weight prior",
-            c.prior_file,
+            file_name(c.prior_file),
             "The prior over weights whose network is closest to the target, and how close it is.",
             headlines(c.comparison),
             warnings(c),
