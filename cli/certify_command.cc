@@ -2,6 +2,7 @@
 //
 // mixcert certify: a network and inputs in, mixtures with bounds out.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -16,7 +17,10 @@
 #include "mixcert/statistics/two_sided.h"
 #include "mixcert/transport/mixture_transport.h"
 #include "model_flags.h"
+#include "report/certify_collector.h"
+#include "report/certify_page.h"
 #include "report/text_report.h"
+#include "report_flags.h"
 #include "run_context.h"
 #include "terminal.h"
 
@@ -27,6 +31,7 @@ struct CertifyArguments {
   ModelFlags models;
   std::optional<std::string> out;
   std::optional<std::string> json;
+  ReportFlags report;
   Options options;
 };
 
@@ -53,15 +58,65 @@ RunRecord make_record(const CertifyArguments& arguments, Index outputs) {
   return record;
 }
 
+/// What the HTML report says of the run.
+page::RunFacts make_facts(const CertifyArguments& arguments, const RunRecord& record,
+                          const Ensemble& ensemble) {
+  page::RunFacts facts;
+  facts.version = record.version;
+  facts.command = record.command;
+  facts.seed = record.seed;
+  facts.architecture = page::architecture_words(ensemble);
+  const std::vector<ModelRecord> models = arguments.models.records();
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    facts.models.push_back({arguments.models.models[i], models[i].sha256, models[i].weight});
+  }
+  facts.options = record.options;
+  facts.assumptions = record.assumptions;
+  return facts;
+}
+
+/// Collects for the HTML report, if there is to be one.
+class PageOfRun {
+ public:
+  PageOfRun(const CertifyArguments& arguments, const Subject& subject)
+      : arguments_(arguments), subject_(subject), file_(arguments.report) {
+    if (!file_.wanted()) return;
+    collector_.emplace(subject.ensemble, arguments.options, subject.inputs,
+                       arguments.report.image_of(arguments.models.models.front(), subject.inputs.rows()));
+  }
+  void add(const Result& result) {
+    if (collector_) collector_->add(result);
+  }
+  void write(const RunRecord& record) {
+    if (!collector_) return;
+    page::CertifyContents contents = collector_->finish();
+    contents.run = make_facts(arguments_, record, subject_.ensemble);
+    contents.run.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    contents.inputs_file = arguments_.models.inputs;
+    file_.write(page::certify_page(contents));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const CertifyArguments& arguments_;
+  const Subject& subject_;
+  ReportFile file_;
+  std::optional<page::CertifyCollector> collector_;
+  Clock::time_point start_ = Clock::now();
+};
+
 void run_certify(const CertifyArguments& arguments) {
   arguments.options.validate();
-  check_outputs(arguments.models.files(), {{"--out", arguments.out}, {"--json", arguments.json}});
+  check_outputs(
+      arguments.models.files(),
+      {{"--out", arguments.out}, {"--json", arguments.json}, {"--report", arguments.report.report}});
   const ReadLimits limits = limits_of(arguments.options);
   const Subject subject = load_subject(arguments.models, limits);
   if (arguments.options.joint) subject.refuse_joint_noise();
-  ResultWriter writer(arguments.out, arguments.json, make_record(arguments, subject.ensemble.outputs()),
-                      limits);
+  const RunRecord record = make_record(arguments, subject.ensemble.outputs());
+  ResultWriter writer(arguments.out, arguments.json, record, limits);
   writer.add_inputs(subject.inputs, subject.noise);
+  PageOfRun page(arguments, subject);
 
   Services services;
   services.cancel = &cancel_flag();
@@ -76,6 +131,7 @@ void run_certify(const CertifyArguments& arguments) {
       subject.ensemble, subject.inputs, arguments.options,
       [&](Result&& result) {
         writer.add(result);
+        page.add(result);
         const std::string row = report.add(result);
         if (!row.empty()) progress.print(row);
         progress.advance();
@@ -83,8 +139,9 @@ void run_certify(const CertifyArguments& arguments) {
       services);
   progress.clear();
   writer.finish();
+  page.write(record);
   std::fputs(report.footer().c_str(), stdout);
-  for (const auto& path : {arguments.out, arguments.json}) {
+  for (const auto& path : {arguments.out, arguments.json, arguments.report.report}) {
     if (path) std::printf("wrote %s\n", path->c_str());
   }
 }
@@ -98,6 +155,7 @@ void add_certify_command(CLI::App& app) {
   command->add_option("--out", arguments->out, "write mixtures and bounds (.npz)")->type_name("FILE");
   command->add_option("--json", arguments->json, "write every bound and where it comes from")
       ->type_name("FILE");
+  arguments->report.add_to(*command, true);
   add_table_options(*command, option_table(), arguments->options);
   command->footer(
       "Example:\n  mixcert certify net.safetensors --inputs x.csv --signature-size 100 --out r.npz");

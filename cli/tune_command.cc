@@ -12,7 +12,9 @@
 #include "mixcert/core/version.h"
 #include "mixcert/statistics/prior_comparison.h"
 #include "mixcert/tune/tune.h"
+#include "report/tune_page.h"
 #include "report/tune_report.h"
+#include "report_flags.h"
 #include "run_context.h"
 #include "target_flags.h"
 #include "terminal.h"
@@ -25,6 +27,7 @@ struct TuneArguments {
   TargetFlags target;
   std::string out;
   std::optional<std::string> json;
+  ReportFlags report;
   bool restart = false;
   TuneOptions options;
   PriorComparisonOptions comparison;
@@ -34,7 +37,35 @@ void check(const TuneArguments& arguments) {
   arguments.options.validate();
   arguments.comparison.validate();
   arguments.target.check();
-  check_outputs(arguments.target.files(), {{"--out", arguments.out}, {"--json", arguments.json}});
+  check_outputs(
+      arguments.target.files(),
+      {{"--out", arguments.out}, {"--json", arguments.json}, {"--report", arguments.report.report}});
+}
+
+page::Page make_page(const TuneArguments& arguments, const TuneProblem& problem, const TuneRun& run,
+                     const PriorComparison& comparison) {
+  page::TuneContents contents;
+  contents.run.version = version();
+  contents.run.command = command_line();
+  contents.run.seed = arguments.options.seed;
+  contents.run.architecture = page::architecture_words(Ensemble(run.network));
+  contents.run.seconds = run.seconds;
+  for (const auto& field : tune_option_table()) {
+    contents.run.options.emplace_back(field.name, field.get(arguments.options));
+  }
+  contents.target = problem.description;
+  contents.inputs_file = arguments.target.inputs;
+  contents.prior_file = arguments.out;
+  contents.inputs = problem.inputs.cols();
+  contents.held_out = static_cast<Index>(run.held_out.size());
+  contents.parameter_count = run.parameter_count;
+  contents.seconds = run.seconds;
+  contents.resumed = run.resumed;
+  contents.history = run.history;
+  contents.comparison = comparison;
+  contents.picture =
+      page::prior_picture(run.network, problem, arguments.options.seed, arguments.comparison.threads);
+  return page::tune_page(contents);
 }
 
 void run_tune(TuneArguments& arguments) {
@@ -42,6 +73,7 @@ void run_tune(TuneArguments& arguments) {
   const TuneProblem problem = arguments.target.load(parse_architecture(arguments.options.arch).back());
   std::optional<AtomicFile> json;
   if (arguments.json) json.emplace(*arguments.json);
+  ReportFile page(arguments.report);
   TuneReport report(arguments.options);
   ProgressBar progress("tune", arguments.options.steps);
   TuneFiles files;
@@ -63,9 +95,14 @@ void run_tune(TuneArguments& arguments) {
                     arguments.comparison, &cancel_flag());
   std::fputs(comparison_text(comparison, static_cast<Index>(run.held_out.size())).c_str(), stdout);
   std::printf("wrote %s\n", arguments.out.c_str());
-  if (!json) return;
-  commit_json(*json, tune_json(arguments.options, arguments.comparison, problem, run, comparison));
-  std::printf("wrote %s\n", arguments.json->c_str());
+  if (json) {
+    commit_json(*json, tune_json(arguments.options, arguments.comparison, problem, run, comparison));
+    std::printf("wrote %s\n", arguments.json->c_str());
+  }
+  if (page.wanted()) {
+    page.write(make_page(arguments, problem, run, comparison));
+    std::printf("wrote %s\n", arguments.report.report->c_str());
+  }
 }
 
 }  // namespace
@@ -78,6 +115,7 @@ void add_tune_command(CLI::App& app) {
       ->required()
       ->type_name("FILE");
   command->add_option("--json", arguments->json, "write every step and the comparison")->type_name("FILE");
+  arguments->report.add_to(*command, false);
   command->add_flag("--restart", arguments->restart, "begin anew where a checkpoint exists");
   add_table_options(*command, tune_option_table(), arguments->options);
   add_table_options(*command, prior_comparison_table(), arguments->comparison,

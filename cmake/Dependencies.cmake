@@ -14,4 +14,7 @@ find_package(NLopt REQUIRED)
 if(MIXCERT_BUILD_CLI)
   find_package(fmt REQUIRED)
   find_package(CLI11 REQUIRED)
+  find_package(ZLIB REQUIRED)
+  # The charts of HTML reports; its modules are embedded (cmake/embed_report_page.cmake).
+  find_path(VEGA_DIRECTORY vega-view.min.js PATHS /usr/share/javascript/vega REQUIRED)
 endif()

@@ -9,9 +9,9 @@ packages_of() {
   case $1 in
     core)
       echo g++ cmake ninja-build libeigen3-dev libspectra-dev liblemon-dev libboost-dev libcli11-dev \
-        nlohmann-json3-dev libfmt-dev libzip-dev libssl-dev libnlopt-dev
+        nlohmann-json3-dev libfmt-dev libzip-dev libssl-dev libnlopt-dev zlib1g-dev libjs-vega
       ;;
-    lab) echo libpng-dev zlib1g-dev ;;
+    lab) echo libpng-dev ;;
     test) echo libgtest-dev libbenchmark-dev clang-format-14 ;;
     full) echo clang-14 clang-tidy-14 libclang-rt-14-dev llvm-14 ;;
   esac

@@ -1,0 +1,23 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// What every HTML report carries in it, compiled into the program by cmake/embed_report_page.cmake.
+#pragma once
+
+#include <string_view>
+
+namespace mixcert::page {
+
+struct Asset {
+  std::string_view text;
+  std::string_view sha256;  ///< of the text, hexadecimal: the page allows this script and this style only
+};
+
+extern const Asset script;    ///< Vega, the themes and page.js
+extern const Asset style;     ///< page.css
+extern const Asset licences;  ///< of what is embedded
+
+/// Vega specifications without their data; report/charts.h fills them.
+extern const Asset bands_template, bounds_template, curves_template, density_template, functions_template,
+    heatmap_template, intervals_template, layers_template;
+
+}  // namespace mixcert::page
