@@ -119,13 +119,6 @@ double PieceError::hermite_column(const Matrix& gram, const Vector& first_order,
   return (b * r * (p * p(j) + q * q(j) * r) + b.abs() * r.abs().cube() * (t * t(j))).sum();
 }
 
-Vector PieceError::hermite_parts(const Matrix& gram, const Vector& first_order) const {
-  if (independent_) return gram.diagonal().cwiseProduct(hermite_squares(first_order));
-  Vector parts(first_order.size());
-  for (Index j = 0; j < parts.size(); ++j) parts(j) = hermite_column(gram, first_order, j);
-  return parts;
-}
-
 Upper PieceError::hermite_form(const Matrix& gram, const Vector& roots, const Vector& first_order,
                                Index operations) const {
   const Index n = first_order.size();
@@ -181,18 +174,6 @@ std::vector<Matrix> PieceError::variance_parts(const Matrix& v) const {
   return parts;
 }
 
-/// Output l's amount goes to the neurons in proportion to their parts of Var S_l (X.2).
-Vector PieceError::noise_by_neuron(const Vector& outputs) const {
-  const auto* law = std::get_if<MeanFieldWeights>(&next_.weights());
-  if (law == nullptr || noise_.isZero(0.0)) return {};
-  Matrix variance = Matrix::Zero(law->variance.rows(), law->variance.cols());
-  for (const Matrix& part : variance_parts(law->variance)) variance += part;
-  const Vector sums = variance.rowwise().sum();
-  const Vector ratios =
-      outputs.binaryExpr(sums, [](double amount, double sum) { return sum > 0.0 ? amount / sum : 0.0; });
-  return variance.transpose() * ratios;
-}
-
 void PieceError::compute_noise(const DenseLayer& next) {
   const Index outputs = next.outputs();
   noise_ = Vector::Zero(outputs);
@@ -231,23 +212,6 @@ Upper PieceError::mean_square(const CarriedNorm& norm) const {
 Upper PieceError::replaced_weights(const CarriedNorm& norm) const {
   if (replaced_.size() == 0) return {};
   return Upper::of_sum(norm.metric.dot(replaced_), 2 * norm.metric.size() + 8);
-}
-
-SquareParts PieceError::parts(const CarriedNorm& norm) const {
-  SquareParts parts;
-  parts.activations = hermite_parts(norm.gram, law_.linear);
-  if (norm.noise_gram.size() > 0) {
-    parts.correlated_noise = hermite_parts(norm.noise_gram, law_.linear + law_.gain);
-  }
-  if (law_.is_masked()) {
-    parts.masks = norm.gram.diagonal().cwiseProduct(law_.mask_cost);
-    if (norm.noise_gram.size() > 0)
-      parts.masks += norm.noise_gram.diagonal().cwiseProduct(law_.mask_variance);
-  }
-  parts.noise = norm.metric.cwiseProduct(noise_);
-  parts.noise_neurons = noise_by_neuron(parts.noise);
-  if (replaced_.size() > 0) parts.replaced = norm.metric.cwiseProduct(replaced_);
-  return parts;
 }
 
 double PieceError::size_in(const CarriedNorm& norm) const {
