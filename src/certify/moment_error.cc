@@ -39,28 +39,6 @@ Vector noise_roots(const CarriedNorm& norm) {
   return (1.0 + 1e-12) * norm.noise_gram.diagonal().cwiseMax(0.0).cwiseSqrt();
 }
 
-/// (V_lj a_j)^2.
-Matrix squares_of(const Matrix& v, const Vector& a) { return (v * a.asDiagonal()).cwiseAbs2(); }
-
-/// sum_j (V_lj a_j)^2 for every row l.
-Vector sum_of_squares(const Matrix& v, const Vector& a) {
-  return (v * a.asDiagonal()).rowwise().squaredNorm();
-}
-
-Vector row_sums(const std::vector<Matrix>& parts) {
-  Vector sums = parts.front().rowwise().sum();
-  for (std::size_t i = 1; i < parts.size(); ++i) sums += parts[i].rowwise().sum();
-  return sums;
-}
-
-/// The row sums of variance_parts() where coordinates are independent, without the matrices: what most
-/// networks spend most of their time on.
-Vector independent_variances(const Matrix& v, const SurrogateLaw& law) {
-  Vector variance = sum_of_squares(v, law.square_slope) + sum_of_squares(v, law.square_rest);
-  if (law.is_masked()) variance += sum_of_squares(v, law.mask_square.cwiseSqrt());
-  return variance;
-}
-
 }  // namespace
 
 bool has_independent_outputs(const DenseLayer& layer) {
@@ -159,21 +137,6 @@ Upper PieceError::masked_form(const Matrix& gram, const Vector& roots, const Vec
                                                               kSafety * majorant))};
 }
 
-std::vector<Matrix> PieceError::variance_parts(const Matrix& v) const {
-  std::vector<Matrix> parts;
-  // Products V a^2 before squares: V^2 may underflow where V a^2 does not.
-  if (independent_) {
-    parts = {squares_of(v, law_.square_slope), squares_of(v, law_.square_rest)};
-  } else {
-    const Matrix linear = v * law_.square_slope.asDiagonal();
-    const Matrix rest = v * law_.square_rest.asDiagonal();
-    parts = {(linear * correlation_).cwiseProduct(linear),
-             (rest * correlation_.cwiseAbs2()).cwiseProduct(rest)};
-  }
-  if (law_.is_masked()) parts.push_back(squares_of(v, law_.mask_square.cwiseSqrt()));
-  return parts;
-}
-
 void PieceError::compute_noise(const DenseLayer& next) {
   const Index outputs = next.outputs();
   noise_ = Vector::Zero(outputs);
@@ -187,7 +150,8 @@ void PieceError::compute_noise(const DenseLayer& next) {
       law_.square_slope.cwiseAbs() + law_.square_slope_error + law_.square_rest, law_.square_slope_error;
   const Matrix sums = v * columns;
   const double relative = 2.0 * rounding_gamma(3 * n + 32) + (independent_ ? 0.0 : 2.0 * correlation_error_);
-  const Vector variance = independent_ ? independent_variances(v, law_) : row_sums(variance_parts(v));
+  Vector variance = Vector::Zero(outputs);
+  visit_variance(v, [&variance](const auto& part) { variance += part.rowwise().sum(); });
   for (Index l = 0; l < outputs; ++l) {
     const double least = next.bias_variances()(l);
     const double mean = least + sums(l, 0);

@@ -22,7 +22,7 @@ Vector PieceError::noise_by_neuron(const Vector& outputs) const {
   const auto* law = std::get_if<MeanFieldWeights>(&next_.weights());
   if (law == nullptr || noise_.isZero(0.0)) return {};
   Matrix variance = Matrix::Zero(law->variance.rows(), law->variance.cols());
-  for (const Matrix& part : variance_parts(law->variance)) variance += part;
+  visit_variance(law->variance, [&variance](const auto& part) { variance += part; });
   const Vector sums = variance.rowwise().sum();
   const Vector ratios =
       outputs.binaryExpr(sums, [](double amount, double sum) { return sum > 0.0 ? amount / sum : 0.0; });
