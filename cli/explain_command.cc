@@ -41,7 +41,9 @@ struct ExplainArguments {
 Options recorded_options(const StoredRun& stored, const RunRecord& run) {
   Options options;
   const auto& table = option_table();
-  for (const auto& [name, value] : run.options) {
+  for (const auto& option : run.options) {
+    const auto& name = option.first;
+    const auto& value = option.second;
     const auto field =
         std::find_if(table.begin(), table.end(), [&](const auto& one) { return one.name == name; });
     try {

@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "certify/compression_error.h"
-#include "certify/layer_parts.h"
 #include "certify/masked_law.h"
 #include "certify/moment_error.h"
 #include "certify/rounding_terms.h"
@@ -115,28 +114,6 @@ void evaluate_reduction(const Sensitivity& sensitivity, const MomentLayerTrace& 
 }
 
 }  // namespace
-
-std::vector<RootParts> moment_parts(const Network& network, const Carriers& carriers,
-                                    const MomentLayerTrace& layer, Index number, const LayerTerms& terms) {
-  const Carrier& carrier = carriers[static_cast<std::size_t>(number - 1)][terms.chain];
-  const Index leaves = layer.masks.size();
-  const Vector weights = pushed_weights(layer);
-  std::vector<RootParts> roots;
-  for (const CarriedNorm& norm : carrier.norms) roots.insert(roots.end(), 2, {norm.factor, {}});
-  for (Index i = 0; i < weights.size(); ++i) {
-    const PieceError error(network.layer(number), layer.pieces.component(i / leaves),
-                           layer.surrogates[static_cast<std::size_t>(i)]);
-    for (std::size_t n = 0; n < carrier.norms.size(); ++n) {
-      SquareParts parts = error.parts(carrier.norms[n]);
-      // Weights that are not Gaussian stand under a root of their own.
-      SquareParts replaced;
-      replaced.replaced.swap(parts.replaced);
-      roots[2 * n].parts.add(weights(i), parts);
-      roots[2 * n + 1].parts.add(weights(i), replaced);
-    }
-  }
-  return roots;
-}
 
 LayerTerms evaluate_moment_layer(const Network& network, const Sensitivity& sensitivity,
                                  const Carriers& carriers, const MomentLayerTrace& layer,

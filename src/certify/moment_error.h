@@ -5,8 +5,6 @@
 // One input. Layers whose outputs are correlated given their input have a coarser noise term (H.7).
 #pragma once
 
-#include <vector>
-
 #include "certify/rounding_terms.h"
 #include "certify/square_parts.h"
 #include "mixcert/certify/carrier.h"
@@ -44,9 +42,21 @@ class PieceError {
 
  private:
   void compute_noise(const DenseLayer& next);
-  /// Var S_l of (H.2) is the sum of the rows l of these; columns are neurons. `v` are the variances of the
-  /// weights.
-  [[nodiscard]] std::vector<Matrix> variance_parts(const Matrix& v) const;
+  /// Gives `use` matrices, as expressions, whose rows l add up to Var S_l of (H.2); columns are neurons. `v`
+  /// are the variances of the weights. Products V a^2 before squares: V^2 may underflow where V a^2 does not.
+  template <class Use>
+  void visit_variance(const Matrix& v, const Use& use) const {
+    if (independent_) {
+      use((v * law_.square_slope.asDiagonal()).cwiseAbs2());
+      use((v * law_.square_rest.asDiagonal()).cwiseAbs2());
+    } else {
+      const Matrix linear = v * law_.square_slope.asDiagonal();
+      const Matrix rest = v * law_.square_rest.asDiagonal();
+      use((linear * correlation_).cwiseProduct(linear));
+      use((rest * correlation_.cwiseAbs2()).cwiseProduct(rest));
+    }
+    if (law_.is_masked()) use((v * law_.mask_square.cwiseSqrt().asDiagonal()).cwiseAbs2());
+  }
   [[nodiscard]] Vector noise_by_neuron(const Vector& outputs) const;
   /// p^2 + q^2 + t^2 of every neuron: the form of independent coordinates.
   [[nodiscard]] Vector hermite_squares(const Vector& first_order) const;
