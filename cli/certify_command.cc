@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "command.h"
+#include "mixcert/answer/expectation.h"
+#include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
 #include "mixcert/io/result_file.h"
 #include "mixcert/propagate/certify.h"
@@ -40,7 +42,7 @@ ReadLimits limits_of(const Options& options) {
   return {static_cast<std::uint64_t>(std::min(options.max_memory_in_gib * 0x1.0p30, 0x1.0p62))};
 }
 
-RunRecord make_record(const CertifyArguments& arguments) {
+RunRecord make_record(const CertifyArguments& arguments, Index outputs) {
   RunRecord record;
   record.version = version();
   std::vector<ModelRecord> models = arguments.models.records();
@@ -50,6 +52,9 @@ RunRecord make_record(const CertifyArguments& arguments) {
   record.seed = arguments.options.seed;
   record.command = command_line();
   record.joint = arguments.options.joint;
+  record.model_files = arguments.models.models;
+  record.inputs_file = arguments.models.inputs;
+  record.outputs = outputs;
   for (const auto& field : option_table())
     record.options.emplace_back(field.name, field.get(arguments.options));
   return record;
@@ -77,12 +82,24 @@ class PageOfRun {
  public:
   PageOfRun(const CertifyArguments& arguments, const Subject& subject)
       : arguments_(arguments), subject_(subject), file_(arguments.report) {
+    const ReportFlags& flags = arguments.report;
+    require(file_.wanted() || (!flags.classes && !flags.image),
+            "options --classes and --image: expected --report, in which they show");
     if (!file_.wanted()) return;
+    require(!flags.classes || (!arguments.options.joint && subject.ensemble.outputs() > 1),
+            "option --classes: expected two outputs or more at single inputs");
     collector_.emplace(subject.ensemble, arguments.options, subject.inputs,
                        arguments.report.image_of(arguments.models.models.front(), subject.inputs.rows()));
   }
   void add(const Result& result) {
-    if (collector_) collector_->add(result);
+    if (!collector_) return;
+    std::optional<ClassAnswer> classes;
+    if (arguments_.report.classes) {
+      IntegrationOptions integration;
+      integration.seed = arguments_.options.seed;
+      classes = class_answer(CertifiedLaw(result), integration, static_cast<std::uint64_t>(result.input));
+    }
+    collector_->add(result, std::move(classes));
   }
   void write(const RunRecord& record) {
     if (!collector_) return;
@@ -110,8 +127,9 @@ void run_certify(const CertifyArguments& arguments) {
   const ReadLimits limits = limits_of(arguments.options);
   const Subject subject = load_subject(arguments.models, limits);
   if (arguments.options.joint) subject.refuse_joint_noise();
-  const RunRecord record = make_record(arguments);
+  const RunRecord record = make_record(arguments, subject.ensemble.outputs());
   ResultWriter writer(arguments.out, arguments.json, record, limits);
+  writer.add_inputs(subject.inputs, subject.noise);
   PageOfRun page(arguments, subject);
 
   Services services;
@@ -151,7 +169,8 @@ void add_certify_command(CLI::App& app) {
   command->add_option("--out", arguments->out, "write mixtures and bounds (.npz)")->type_name("FILE");
   command->add_option("--json", arguments->json, "write every bound and where it comes from")
       ->type_name("FILE");
-  arguments->report.add_to(*command, true);
+  arguments->report.add_to(*command);
+  arguments->report.add_subject_to(*command);
   add_table_options(*command, option_table(), arguments->options);
   command->footer(
       "Example:\n  mixcert certify net.safetensors --inputs x.csv --signature-size 100 --out r.npz");

@@ -10,9 +10,9 @@
 #include <utility>
 #include <variant>
 
-#include "input_file.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
+#include "mixcert/io/input_file.h"
 #include "mixcert/io/model_file.h"
 #include "mixcert/io/sha256.h"
 #include "mixcert/network/layer_shape.h"
@@ -126,7 +126,7 @@ void ModelFlags::record_in(nlohmann::ordered_json& report) const {
 }
 
 void Subject::refuse_joint_noise() const {
-  require(!has_noise,
+  require(noise.is_none(),
           "option --joint: expected inputs without noise, got random ones (it would be shared by all)");
 }
 
@@ -155,10 +155,9 @@ Subject load_subject(const ModelFlags& flags, const ReadLimits& limits) {
   InputFile file = read_input_file(flags.inputs, limits);
   require(flags.input_std == 0.0 || file.noise.is_none(),
           "option --input-std: expected inputs without a law of their own, got one in " + flags.inputs);
-  const InputNoise noise =
-      file.noise.is_none() ? isotropic(flags.input_std, file.inputs.rows()) : std::move(file.noise);
-  Subject subject{load_models(flags.models, weights, noise, limits), std::move(file.inputs),
-                  !noise.is_none()};
+  if (file.noise.is_none()) file.noise = isotropic(flags.input_std, file.inputs.rows());
+  Subject subject{load_models(flags.models, weights, file.noise, limits), std::move(file.inputs),
+                  std::move(file.noise)};
   check_features(flags, subject.inputs.rows(), subject.ensemble.inputs());
   return subject;
 }

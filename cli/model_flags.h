@@ -38,7 +38,7 @@ struct ModelFlags {
 struct Subject {
   Ensemble ensemble;
   Matrix inputs;  ///< one per column
-  bool has_noise = false;
+  InputNoise noise;
 
   /// Throws InvalidArgument where inputs are random: as a layer's bias their noise would be shared by all
   /// inputs.

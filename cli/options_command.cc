@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "command.h"
+#include "mixcert/answer/options.h"
 #include "mixcert/propagate/options.h"
 #include "mixcert/statistics/prior_comparison.h"
 #include "mixcert/tune/tune_options.h"
@@ -33,6 +34,7 @@ void print_tables() {
   std::puts("underscores in place of dashes.");
   print_table("Certification", option_table(), Options{});
   print_table("Prior selection", tune_option_table(), TuneOptions{});
+  print_table("Answers", answer_option_table(), AnswerOptions{});
   print_table("Comparison of a prior with its target", prior_comparison_table(), PriorComparisonOptions{});
 }
 

@@ -18,6 +18,10 @@ option(MIXCERT_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 add_library(mixcert_build_flags INTERFACE)
 target_compile_options(mixcert_build_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                        -Wno-sign-conversion -ffp-contract=off)
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # A private class of one source is an included one there.
+  target_compile_options(mixcert_build_flags INTERFACE -Wno-subobject-linkage)
+endif()
 if(MIXCERT_WARNINGS_AS_ERRORS)
   target_compile_options(mixcert_build_flags INTERFACE -Werror)
 endif()

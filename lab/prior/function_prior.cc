@@ -15,7 +15,7 @@ namespace {
 // Functions whose gradients are added up by one thread: the order of sums is then fixed.
 constexpr Index kPieceSize = 32;
 
-float softplus(float x) { return std::max(x, 0.0F) + std::log1p(std::exp(-std::abs(x))); }
+float deviation_of(float x) { return std::max(x, 0.0F) + std::log1p(std::exp(-std::abs(x))); }
 float logistic(float x) { return 1.0F / (1.0F + std::exp(-x)); }
 
 }  // namespace
@@ -49,13 +49,13 @@ FloatVector FunctionPrior::scales() const {
 FloatVector FunctionPrior::deviations(const FloatVector& parameters) const {
   FloatVector result(net_.parameter_count());
   if (granularity_ == Granularity::PerWeight) {
-    result = parameters.unaryExpr(&softplus);
+    result = parameters.unaryExpr(&deviation_of);
   } else {
     Index place = 0;
     for (Index k = 0; k < net_.layer_count(); ++k) {
       const Index weights = net_.layer_outputs(k) * net_.layer_inputs(k);
-      result.segment(place, weights).setConstant(softplus(parameters(2 * k)));
-      result.segment(place + weights, net_.layer_outputs(k)).setConstant(softplus(parameters(2 * k + 1)));
+      result.segment(place, weights).setConstant(deviation_of(parameters(2 * k)));
+      result.segment(place + weights, net_.layer_outputs(k)).setConstant(deviation_of(parameters(2 * k + 1)));
       place += weights + net_.layer_outputs(k);
     }
   }

@@ -30,7 +30,7 @@ constexpr std::array<std::pair<F, std::string_view>, 10> kNames = {{{F::Identity
                                                                     {F::Elu, "elu"}}};
 
 // Beyond this every slope has reached its limit in double precision; it stands for infinity.
-constexpr double kFarOut = 45.0;
+constexpr double kFlatBeyond = 45.0;
 // Absolute error of a computed slope: a few roundings of numbers below 2.
 constexpr double kSlopeError = 64 * kUnitRoundoff;
 
@@ -143,7 +143,7 @@ SlopeRange Activation::slope_range() const {
 }
 
 double Activation::derivative(double x) const {
-  const double clipped = std::clamp(x, -kFarOut, kFarOut);
+  const double clipped = std::clamp(x, -kFlatBeyond, kFlatBeyond);
   const double s = logistic(clipped);
   switch (function_) {
     case F::Identity:

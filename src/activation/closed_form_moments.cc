@@ -15,7 +15,7 @@ namespace mixcert {
 namespace {
 
 // phi(39) and every moment of the ramp beyond 39 are below the smallest positive double.
-constexpr double kFarOut = 39.0;
+constexpr double kRampVanishes = 39.0;
 
 /// Density and tail at t, and E h, E h^2, E h^4 of the ramp h = (x - t)_+, x ~ N(0,1).
 struct RampMoments {
@@ -24,7 +24,7 @@ struct RampMoments {
 
 RampMoments ramp_moments(double mean, double deviation) {
   const double threshold = std::abs(mean) / deviation;
-  if (!(threshold < kFarOut)) {
+  if (!(threshold < kRampVanishes)) {
     const Enclosed nothing{0.0, kUnderflowSlack};
     return {nothing, nothing, nothing, nothing, nothing};
   }

@@ -9,13 +9,10 @@
 
 #include "certify/neuron_moments.h"
 #include "certify/whole_power.h"
+#include "core/elementary.h"
 
 namespace mixcert {
 namespace {
-
-constexpr double kSafety = 1.0 + 1e-9;
-
-double square(double x) { return x * x; }
 
 /// sup |f|, infinite if f is unbounded.
 double supremum(const Activation& activation) {

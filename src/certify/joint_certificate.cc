@@ -15,8 +15,6 @@
 namespace mixcert {
 namespace {
 
-constexpr double kSafety = 1.0 + 1e-9;
-
 /// Mean square and slack of one layer in one norm, summed over inputs.
 struct NormSum {
   Upper squared;

@@ -17,7 +17,6 @@
 namespace mixcert {
 namespace {
 
-constexpr double kSafety = 1.0 + 1e-9;
 // What is added to E S, relative to its mean eigenvalue: less makes the inverse larger, more costs itself.
 constexpr std::array<double, 6> kRidges = {1e-6, 1e-4, 1e-3, 1e-2, 5e-2, 0.2};
 

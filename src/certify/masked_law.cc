@@ -11,19 +11,18 @@
 #include <utility>
 
 #include "certify/surrogate_law.h"
+#include "core/elementary.h"
 
 namespace mixcert {
 namespace {
 
 // Covers the few roundings of each formula below.
-constexpr double kOutward = 1.0 + 64 * kUnitRoundoff;
+constexpr double kMaskOutward = 1.0 + 64 * kUnitRoundoff;
 constexpr double kInward = 1.0 - 64 * kUnitRoundoff;
-
-double square(double x) { return x * x; }
 
 /// No less than E a^4 = (E a^2)^2 + E[a^2 x]^2 + (rest)^2.
 double fourth_moment(const SurrogateLaw& law, Index j) {
-  return kOutward *
+  return kMaskOutward *
          (square(law.second(j) + law.second_error(j)) +
           square(std::abs(law.square_slope(j)) + law.square_slope_error(j)) + square(law.square_rest(j)));
 }
@@ -42,14 +41,14 @@ void fix_mask(double factor, Index j, SurrogateLaw& law) {
   const double rounding =
       8 * kUnitRoundoff *
       (std::abs(law.mean(j)) + std::abs(law.gain(j)) + std::abs(law.linear(j)) + std::abs(law.quadratic(j)));
-  law.error(j) = kOutward * factor * (law.error(j) + rounding);
+  law.error(j) = kMaskOutward * factor * (law.error(j) + rounding);
   for (Vector* field : {&law.mean, &law.gain, &law.linear, &law.quadratic}) (*field)(j) *= factor;
-  law.rest(j) *= kOutward * factor;
+  law.rest(j) *= kMaskOutward * factor;
   const double squared = factor * factor;
-  law.second_error(j) = kOutward * squared * (law.second_error(j) + 8 * kUnitRoundoff * law.second(j));
-  law.square_slope_error(j) =
-      kOutward * squared * (law.square_slope_error(j) + 8 * kUnitRoundoff * std::abs(law.square_slope(j)));
-  law.square_rest(j) *= kOutward * squared;
+  law.second_error(j) = kMaskOutward * squared * (law.second_error(j) + 8 * kUnitRoundoff * law.second(j));
+  law.square_slope_error(j) = kMaskOutward * squared *
+                              (law.square_slope_error(j) + 8 * kUnitRoundoff * std::abs(law.square_slope(j)));
+  law.square_rest(j) *= kMaskOutward * squared;
   law.second(j) *= squared;
   law.square_slope(j) *= squared;
 }
@@ -59,21 +58,21 @@ void randomise_mask(const Mask& mask, Index j, SurrogateLaw& law) {
   const Upper variance = mask.variance();
   const Upper factor = Upper::exact(1.0) + variance;
   const double fourth = fourth_moment(law, j);
-  const double highest = kOutward * variance.upper * (law.second(j) + law.second_error(j));
+  const double highest = kMaskOutward * variance.upper * (law.second(j) + law.second_error(j));
   const double tau = std::sqrt(std::max(0.0, variance.nominal * law.second(j)));
   law.mask_gain(j) = tau;
   law.mask_variance(j) = highest;
   // Written so that NaN, left by an overflow, stays NaN.
-  const double cost =
-      kOutward * (highest + tau * tau) - kInward * 2.0 * tau * mask.normal_coupling() * absolute_mean(law, j);
+  const double cost = kMaskOutward * (highest + tau * tau) -
+                      kInward * 2.0 * tau * mask.normal_coupling() * absolute_mean(law, j);
   law.mask_cost(j) = cost <= 0.0 ? 0.0 : cost;
   const double spread = mask.fourth_moment().upper - kInward * square(factor.nominal);
-  law.mask_square(j) = kOutward * std::max(0.0, spread) * fourth;
-  const double widened = factor.upper * kOutward - factor.nominal;
-  law.second_error(j) = kOutward * (factor.upper * law.second_error(j) + widened * law.second(j));
+  law.mask_square(j) = kMaskOutward * std::max(0.0, spread) * fourth;
+  const double widened = factor.upper * kMaskOutward - factor.nominal;
+  law.second_error(j) = kMaskOutward * (factor.upper * law.second_error(j) + widened * law.second(j));
   law.square_slope_error(j) =
-      kOutward * (factor.upper * law.square_slope_error(j) + widened * std::abs(law.square_slope(j)));
-  law.square_rest(j) *= kOutward * factor.upper;
+      kMaskOutward * (factor.upper * law.square_slope_error(j) + widened * std::abs(law.square_slope(j)));
+  law.square_rest(j) *= kMaskOutward * factor.upper;
   law.second(j) *= factor.nominal;
   law.square_slope(j) *= factor.nominal;
 }

@@ -10,14 +10,13 @@
 #include <variant>
 
 #include "certify/replaced_weights.h"
+#include "core/elementary.h"
 
 namespace mixcert {
 namespace {
 
 // Covers the last few roundings of a bound that is itself a sum of positive terms.
-constexpr double kSafety = 1.0 + 1e-12;
-
-double square(double x) { return x * x; }
+constexpr double kFormSafety = 1.0 + 1e-12;
 
 /// Keeps NaN: where an overflow made one there must be no bound.
 double positive_part(double x) { return x <= 0.0 ? 0.0 : x; }
@@ -99,7 +98,7 @@ Upper PieceError::hermite_form(const Matrix& gram, const Vector& roots, const Ve
     const Vector squares = p.square() + q.square() + t.square();
     const double sum = gram.diagonal().dot(squares);
     const double majorant = roots.cwiseAbs2().dot(squares);
-    return {sum, next_up(sum + rounding_gamma(2 * n + operations + 32) * kSafety * majorant)};
+    return {sum, next_up(sum + rounding_gamma(2 * n + operations + 32) * kFormSafety * majorant)};
   }
   double sum = 0.0;
   for (Index j = 0; j < n; ++j) {
@@ -111,7 +110,7 @@ Upper PieceError::hermite_form(const Matrix& gram, const Vector& roots, const Ve
   const double majorant = square((roots.array() * (p.abs() + q.abs() + t)).sum());
   const double relative =
       3.0 * correlation_error_ + rounding_gamma(operations + 16) + rounding_gamma(4 * n + 32);
-  return {positive_part(sum), positive_part(next_up(sum + relative * kSafety * majorant))};
+  return {positive_part(sum), positive_part(next_up(sum + relative * kFormSafety * majorant))};
 }
 
 Upper PieceError::correlated_noise(const CarriedNorm& norm) const {
@@ -132,7 +131,7 @@ Upper PieceError::masked_form(const Matrix& gram, const Vector& roots, const Vec
   const double sum = gram.diagonal().dot(costs);
   const double majorant = roots.cwiseAbs2().dot(costs);
   return {positive_part(sum), positive_part(next_up(sum + rounding_gamma(2 * costs.size() + operations + 32) *
-                                                              kSafety * majorant))};
+                                                              kFormSafety * majorant))};
 }
 
 void PieceError::compute_noise(const DenseLayer& next) {
@@ -163,12 +162,14 @@ void PieceError::compute_noise(const DenseLayer& next) {
   for (Index l = 0; l < outputs; ++l) {
     const double least = next.bias_variances()(l);
     const double mean = least + sums(l, 0);
-    const double mean_error = next_up(sums(l, 1) + relative * mean) * kSafety;
+    const double mean_error = next_up(sums(l, 1) + relative * mean) * kFormSafety;
     const double upper =
-        positive_part(variance(l) + relative * square(sums(l, 2)) + 2.0 * sums(l, 3) * sums(l, 2)) * kSafety;
-    noise_(l) = root_deviation(upper, std::max(least, mean - mean_error), mean + mean_error, least) * kSafety;
+        positive_part(variance(l) + relative * square(sums(l, 2)) + 2.0 * sums(l, 3) * sums(l, 2)) *
+        kFormSafety;
+    noise_(l) =
+        root_deviation(upper, std::max(least, mean - mean_error), mean + mean_error, least) * kFormSafety;
     noise_slack_(l) =
-        mean_error < mean ? kSafety * mean_error / std::sqrt(mean) : kSafety * std::sqrt(mean_error);
+        mean_error < mean ? kFormSafety * mean_error / std::sqrt(mean) : kFormSafety * std::sqrt(mean_error);
   }
 }
 

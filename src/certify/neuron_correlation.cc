@@ -15,8 +15,6 @@
 namespace mixcert {
 namespace {
 
-constexpr double kSafety = 1.0 + 1e-9;
-
 ProvenInverse block_inverse(const Matrix& block) {
   const double scale = block.trace() / static_cast<double>(block.rows());
   for (const double least : {1e-2, 1e-4, 1e-6, 1e-8, 1e-10}) {

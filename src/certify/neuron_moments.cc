@@ -9,16 +9,9 @@
 #include <utility>
 
 #include "certify/whole_power.h"
+#include "core/elementary.h"
 
 namespace mixcert {
-namespace {
-
-// Covers the last few roundings of a bound that is itself a sum of positive terms.
-constexpr double kSafety = 1.0 + 1e-9;
-
-double square(double x) { return x * x; }
-
-}  // namespace
 
 NeuronMoments::NeuronMoments(const Activation& activation, Vector mean, Matrix covariance, Index rank)
     : activation_(activation),

@@ -14,10 +14,8 @@
 namespace mixcert {
 namespace {
 
-// Relative error of one axis probability of a quantizer (R.6), and what the remaining
-// factor-of-two style roundings of this file are covered by.
+// Relative error of one axis probability of a quantizer (R.6).
 constexpr double kProbabilityError = 256 * kUnitRoundoff;
-constexpr double kSafety = 1.0 + 1e-9;
 
 /// B_i = |m_i| + sum_d |u_di| max |location_d|: no coordinate of a grid point exceeds it.
 Vector largest_coordinates(const Gaussian& gaussian, const GridSignature& signature) {

@@ -86,12 +86,13 @@ double narrow_error(double lower, double upper) {
 /// factor * phi(x), zero at infinite x.
 double times_density(double factor, double x) { return std::isinf(x) ? 0.0 : factor * normal_density(x); }
 
-/// What one end adds to the closed form, each part times 1 + x^2: phi(x) and erfc(x) are computed
-/// with a relative error of about that many units, the exponent's own rounding.
-double end_magnitude(double center, double x) {
+/// What one end adds to a closed form with these factors of phi(x) and of Phi(x), each part times 1 + x^2:
+/// phi(x) and erfc(x) are computed with a relative error of about that many units, the exponent's own
+/// rounding.
+double end_magnitude(double x, double density_factor, double mass_factor) {
   if (std::abs(x) > kFarOut) return 0.0;
-  return (1.0 + x * x) * (std::abs(x - 2.0 * center) * normal_density(x) +
-                          (1.0 + center * center) * normal_tail(std::abs(x)));
+  return (1.0 + x * x) *
+         (std::abs(density_factor) * normal_density(x) + mass_factor * normal_tail(std::abs(x)));
 }
 
 }  // namespace
@@ -131,12 +132,24 @@ Upper normal_square_about(double center, double lower, double upper) {
     const double value = integrate_narrow(center, lower, upper, [](double d) { return d * d; });
     return Upper::within(value, value * narrow_error(lower, upper) + kUnderflow);
   }
-  const double mass = (1.0 + center * center) * normal_mass(lower, upper);
+  const double factor = 1.0 + center * center;
+  const double mass = factor * normal_mass(lower, upper);
   const double low = times_density(lower - 2.0 * center, lower);
   const double high = times_density(upper - 2.0 * center, upper);
-  const double magnitude = mass + end_magnitude(center, lower) + end_magnitude(center, upper);
+  const double magnitude = mass + end_magnitude(lower, lower - 2.0 * center, factor) +
+                           end_magnitude(upper, upper - 2.0 * center, factor);
   const double error = 4 * kElementaryFunctionError * magnitude + kUnderflow;
   return Upper::within(std::max(0.0, mass + low - high), error);
+}
+
+Upper normal_distance_about(double center, double lower, double upper) {
+  if (lower >= upper) return Upper::exact(0.0);
+  const double value = std::abs(normal_mean_about(center, lower, upper));
+  if (is_narrow(lower, upper)) return Upper::within(value, value * narrow_error(lower, upper) + kUnderflow);
+  const double factor = std::abs(center);
+  const double magnitude = factor * normal_mass(lower, upper) + end_magnitude(lower, 1.0, factor) +
+                           end_magnitude(upper, 1.0, factor);
+  return Upper::within(value, 4 * kElementaryFunctionError * magnitude + kUnderflow);
 }
 
 double normal_mean_about(double center, double lower, double upper) {

@@ -109,9 +109,9 @@ void add_expected_errors(const Network& network, Index k, const Vector& errors_b
 }
 
 /// The chain of one form from the output to layer `first`, read backwards.
-class ChainGradient {
+class CarrierChainGradient {
  public:
-  ChainGradient(const Network& network, const MetricForm& form, Index first)
+  CarrierChainGradient(const Network& network, const MetricForm& form, Index first)
       : network_(network), form_(form), first_(first) {
     const Index hidden = network.hidden_count();
     norms_.resize(static_cast<std::size_t>(hidden + 1));
@@ -214,7 +214,7 @@ void add_carrier_gradient(const Network& network, const std::vector<CarrierGradi
     };
     Index first = 1;
     while (first < hidden && of_layer(first) == nullptr) ++first;
-    if (first < hidden) ChainGradient(network, forms[f], first).add(of_layer, gradient);
+    if (first < hidden) CarrierChainGradient(network, forms[f], first).add(of_layer, gradient);
   }
 }
 

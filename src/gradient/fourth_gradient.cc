@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/elementary.h"
 #include "gradient/neuron_gradient.h"
 
 namespace mixcert {
 namespace {
-
-double square(double x) { return x * x; }
-double inner(const Matrix& a, const Matrix& b) { return a.cwiseProduct(b).sum(); }
 
 // kappa of an odd function at zero is rounding; it has no direction.
 constexpr double kLeastDistance = 1e-12;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "certify/whole_power.h"
+#include "core/elementary.h"
 #include "gradient/moment_derivatives.h"
 
 namespace mixcert {
@@ -14,8 +15,6 @@ namespace {
 
 // Below this share of the variance the leftover of a series is rounding.
 constexpr double kLeastLeftover = 1e-10;
-
-double square(double x) { return x * x; }
 
 }  // namespace
 

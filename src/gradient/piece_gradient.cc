@@ -8,12 +8,11 @@
 #include <variant>
 
 #include "certify/moment_error.h"
+#include "core/elementary.h"
 #include "gradient/hermite_form_gradient.h"
 
 namespace mixcert {
 namespace {
-
-double square(double x) { return x * x; }
 
 /// Derivatives in correlations; nothing is kept where coordinates are independent.
 void add_to(Matrix& correlation_bar, double weight, const Matrix& more) {

@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/elementary.h"
+
 namespace mixcert {
 namespace {
 
 // Means of odd functions at zero are rounding: their part of H has no direction.
 constexpr double kLeastShare = 1e-20;
-
-double inner(const Matrix& a, const Matrix& b) { return a.cwiseProduct(b).sum(); }
 
 /// A = K mu mu' + mu mu' K + |mu|^2 K + tr(K) mu mu'.
 struct LinearPart {

@@ -22,8 +22,8 @@ struct NpyHeader {
 /// Parses {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }, keys in any order.
 NpyHeader parse_npy_header(std::string_view text, const std::string& file);
 
-/// Magic, version and header of a <f8 C-order array, padded to a multiple of 64 bytes.
-std::string npy_preamble(const std::vector<Index>& shape);
+/// Magic, version and header of a C-order array, padded to a multiple of 64 bytes.
+std::string npy_preamble(const std::vector<Index>& shape, const std::string& type = "<f8");
 
 /// Reads the source from its beginning to its end, in order, once.
 Array read_npy_source(ByteSource& source, const ReadLimits& limits);

@@ -140,11 +140,11 @@ NpyHeader parse_npy_header(std::string_view text, const std::string& file) {
   return HeaderParser(text, file).parse();
 }
 
-std::string npy_preamble(const std::vector<Index>& shape) {
+std::string npy_preamble(const std::vector<Index>& shape, const std::string& type) {
   std::string tuple = "(";
   for (const Index size : shape) tuple += std::to_string(size) + (shape.size() == 1 ? "," : ", ");
   if (shape.size() > 1) tuple.resize(tuple.size() - 2);
-  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': " + tuple + "), }";
+  std::string header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + tuple + "), }";
   constexpr std::size_t kPrefix = 10;
   const std::size_t total = (kPrefix + header.size() + 1 + 63) / 64 * 64;
   header.append(total - kPrefix - header.size() - 1, ' ');

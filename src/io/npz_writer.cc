@@ -32,6 +32,9 @@ class BlockStream {
     size_ = preamble_.size() + static_cast<std::uint64_t>(*count) * sizeof(double);
   }
 
+  /// A file that is made already.
+  explicit BlockStream(std::string whole) : preamble_(std::move(whole)), size_(preamble_.size()) {}
+
   static zip_int64_t callback(void* state, void* data, zip_uint64_t length, zip_source_cmd_t command) {
     return static_cast<BlockStream*>(state)->serve(data, length, command);
   }
@@ -92,7 +95,7 @@ class BlockStream {
   }
 
   std::string preamble_;
-  Index blocks_;
+  Index blocks_ = 0;
   Index block_size_ = 0;
   NpzWriter::FillBlock fill_;
   std::uint64_t size_ = 0;
@@ -119,9 +122,9 @@ class NpzWriter::Archive {
   Archive(const Archive&) = delete;
   Archive& operator=(const Archive&) = delete;
 
-  void add(const std::string& name, std::vector<Index> shape, FillBlock fill) {
+  void add(const std::string& name, std::unique_ptr<BlockStream> stream) {
     require(archive_ != nullptr, "NpzWriter::add: " + file_.target().string() + " was written already");
-    streams_.push_back(std::make_unique<BlockStream>(std::move(shape), std::move(fill)));
+    streams_.push_back(std::move(stream));
     zip_source_t* source = zip_source_function(archive_, &BlockStream::callback, streams_.back().get());
     if (source == nullptr) fail();
     const zip_int64_t index = zip_file_add(archive_, (name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
@@ -169,7 +172,12 @@ NpzWriter::~NpzWriter() = default;
 
 void NpzWriter::add(const std::string& name, std::vector<Index> shape, FillBlock fill) {
   require(!shape.empty(), "NpzWriter::add: " + name + ": expected rank at least 1, got 0");
-  archive_->add(name, std::move(shape), std::move(fill));
+  archive_->add(name, std::make_unique<BlockStream>(std::move(shape), std::move(fill)));
+}
+
+void NpzWriter::add_text(const std::string& name, const std::string& text) {
+  archive_->add(
+      name, std::make_unique<BlockStream>(io::npy_preamble({static_cast<Index>(text.size())}, "|u1") + text));
 }
 
 void NpzWriter::add(const std::string& name, Array array) {

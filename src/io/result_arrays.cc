@@ -3,13 +3,13 @@
 // The .npz half of a result: rows of unequal length spilled to disk, padded with zeros
 // while the archive is written.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include "io/file_error.h"
 #include "io/result_parts.h"
+#include "io/run_json.h"
 #include "mixcert/core/error.h"
+#include "mixcert/io/input_file.h"
 
 namespace mixcert {
 namespace {
@@ -22,14 +22,21 @@ std::span<const double> values_of(const Vector& vector) {
   return {vector.data(), static_cast<std::size_t>(vector.size())};
 }
 
-double existing(double bound) {
-  return std::isfinite(bound) ? bound : std::numeric_limits<double>::quiet_NaN();
-}
-
 }  // namespace
 
-ResultWriter::Arrays::Arrays(const std::filesystem::path& path, const ReadLimits& limits)
-    : path_(path), limits_(limits), archive_(path), weights_(path), means_(path), covariances_(path) {}
+ResultWriter::Arrays::Arrays(const std::filesystem::path& path, RunRecord run, const ReadLimits& limits)
+    : path_(path),
+      run_(std::move(run)),
+      limits_(limits),
+      archive_(path),
+      weights_(path),
+      means_(path),
+      covariances_(path),
+      rows_(path) {}
+
+void ResultWriter::Arrays::add_inputs(const Matrix& inputs, const InputNoise& noise) {
+  add_input_arrays(archive_, inputs, noise);
+}
 
 void ResultWriter::Arrays::add(const Result& result) {
   const GaussianMixture& mixture = result.mixture;
@@ -42,9 +49,8 @@ void ResultWriter::Arrays::add(const Result& result) {
     covariances_.append({covariance.data(), static_cast<std::size_t>(covariance.size())});
   }
   first_component_.push_back(first_component_.back() + mixture.size());
-  w2_bound_.push_back(existing(result.w2.value));
-  w1_bound_.push_back(existing(result.w1.value));
-  relative_w2_bound_.push_back(existing(result.relative_w2));
+  rows_.add(result);
+  if (result.statistics) run_.statistics_assumption = result.statistics->assumption;
 }
 
 Index ResultWriter::Arrays::most_components() const {
@@ -65,7 +71,7 @@ void ResultWriter::Arrays::check_room(Index dimension) const {
   std::error_code error;
   const std::filesystem::path directory = path_.parent_path();
   const auto space = std::filesystem::space(directory.empty() ? "." : directory, error);
-  const double needed = row * static_cast<double>(w2_bound_.size());
+  const double needed = row * static_cast<double>(first_component_.size() - 1);
   if (!error && static_cast<double>(space.available) < needed) {
     throw ResourceError(path_.string() + ": the covariances, padded to " + std::to_string(most_components()) +
                         " components, need " + io::memory_text(needed) + " on the disk, " +
@@ -77,7 +83,7 @@ void ResultWriter::Arrays::add_padded(const std::string& name, const std::vector
                                       io::SpillFile& spill) {
   Index unit = 1;
   for (const Index size : tail) unit *= size;
-  std::vector<Index> shape = {static_cast<Index>(w2_bound_.size()), most_components()};
+  std::vector<Index> shape = {static_cast<Index>(first_component_.size()) - 1, most_components()};
   shape.insert(shape.end(), tail.begin(), tail.end());
   archive_.add(name, std::move(shape), [this, unit, &spill](Index row, std::span<double> block) {
     const Index begin = first_component_[static_cast<std::size_t>(row)];
@@ -93,10 +99,10 @@ void ResultWriter::Arrays::write(Index dimension) {
   add_padded("weights", {}, weights_);
   add_padded("means", {dimension}, means_);
   add_padded("covariances", {dimension, dimension}, covariances_);
-  const auto inputs = static_cast<Index>(w2_bound_.size());
-  archive_.add("w2_bound", Array{{inputs}, w2_bound_});
-  archive_.add("w1_bound", Array{{inputs}, w1_bound_});
-  archive_.add("relative_w2_bound", Array{{inputs}, relative_w2_bound_});
+  rows_.write_to(archive_);
+  nlohmann::ordered_json run = io::run_to_json(run_);
+  run.update(io::choices_to_json(io::StoredChoices::known()));
+  archive_.add_text("run", io::text_of(run));
   archive_.write();
 }
 

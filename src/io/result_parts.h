@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "io/result_rows.h"
 #include "io/spill_file.h"
 #include "mixcert/io/atomic_file.h"
 #include "mixcert/io/npz.h"
@@ -16,7 +17,8 @@ namespace mixcert {
 /// Weights, means and dense covariances, spilled until the number of components is known.
 class ResultWriter::Arrays {
  public:
-  Arrays(const std::filesystem::path& path, const ReadLimits& limits);
+  Arrays(const std::filesystem::path& path, RunRecord run, const ReadLimits& limits);
+  void add_inputs(const Matrix& inputs, const InputNoise& noise);
   void add(const Result& result);
   /// Writes everything to the disk beside the final name.
   void write(Index dimension);
@@ -29,15 +31,14 @@ class ResultWriter::Arrays {
   void add_padded(const std::string& name, const std::vector<Index>& tail, io::SpillFile& spill);
 
   std::filesystem::path path_;
+  RunRecord run_;
   ReadLimits limits_;
   NpzWriter archive_;
   io::SpillFile weights_;
   io::SpillFile means_;
   io::SpillFile covariances_;
+  io::ResultRows rows_;
   std::vector<Index> first_component_ = {0};
-  std::vector<double> w2_bound_;
-  std::vector<double> w1_bound_;
-  std::vector<double> relative_w2_bound_;
 };
 
 class ResultWriter::Report {

@@ -7,8 +7,9 @@
 
 #include "io/elements.h"
 #include "io/file_error.h"
+#include "io/row_reader.h"
 #include "mixcert/core/error.h"
-#include "mixcert/core/option_table.h"
+#include "mixcert/io/input_file.h"
 #include "mixcert/io/npz.h"
 #include "mixcert/io/result_file.h"
 #include "mixcert/mixture/symmetric_eigen.h"
@@ -34,7 +35,7 @@ void require_psd(const Matrix& covariance, const std::string& file, const std::s
 
 class ResultReader {
  public:
-  ResultReader(NpzReader reader, std::string file) : file_(std::move(file)) {
+  ResultReader(NpzReader& reader, std::string file) : file_(std::move(file)) {
     weights_ = reader.read("weights");
     if (weights_.rank() != 2 || weights_.size() == 0) {
       io::bad_file(file_, "'weights'", "shape [inputs, components] without zeros",
@@ -50,18 +51,16 @@ class ResultReader {
     require_shape("means", means_, {inputs_, components_, outputs_});
     covariances_ = reader.read("covariances");
     require_shape("covariances", covariances_, {inputs_, components_, outputs_, outputs_});
-    w2_bound_ = read_bounds(reader, "w2_bound");
-    relative_w2_bound_ = read_bounds(reader, "relative_w2_bound");
     io::require_finite(weights_.values, weights_.shape, file_, "'weights'");
     io::require_finite(means_.values, means_.shape, file_, "'means'");
     io::require_finite(covariances_.values, covariances_.shape, file_, "'covariances'");
   }
 
-  std::vector<StoredResult> rows() const {
+  [[nodiscard]] std::vector<StoredResult> mixtures() const {
     std::vector<StoredResult> results;
     for (Index row = 0; row < inputs_; ++row) {
-      const auto place = static_cast<std::size_t>(row);
-      results.push_back({mixture(row), w2_bound_.values[place], relative_w2_bound_.values[place]});
+      StoredResult& result = results.emplace_back();
+      result.mixture = mixture(row);
     }
     return results;
   }
@@ -70,19 +69,6 @@ class ResultReader {
   void require_shape(const std::string& name, const Array& array, const std::vector<Index>& shape) const {
     if (array.shape == shape) return;
     io::bad_file(file_, "'" + name + "'", "shape " + io::shape_text(shape), io::shape_text(array.shape));
-  }
-
-  Array read_bounds(NpzReader& reader, const std::string& name) const {
-    Array bounds = reader.read(name);
-    require_shape(name, bounds, {inputs_});
-    for (Index i = 0; i < inputs_; ++i) {
-      const double bound = bounds.values[static_cast<std::size_t>(i)];
-      if (bound < 0.0 || std::isinf(bound)) {
-        io::bad_file(file_, "'" + name + "'", "bounds >= 0, or nan where there is none",
-                     format_number(bound) + " at index " + io::shape_text({i}));
-      }
-    }
-    return bounds;
   }
 
   [[nodiscard]] GaussianMixture mixture(Index row) const {
@@ -117,13 +103,49 @@ class ResultReader {
   Array weights_;
   Array means_;
   Array covariances_;
-  Array w2_bound_;
-  Array relative_w2_bound_;
 };
 
-std::vector<StoredResult> read_all(NpzReader reader, const std::string& label) {
+/// The numbers of inputs and outputs must be those of the results.
+void check_inputs(const StoredRun& stored) {
+  const bool joint = stored.run && stored.run->joint;
+  const Index rows = static_cast<Index>(stored.results.size());
+  const Index expected = joint ? stored.inputs.cols() : rows;
+  if (joint && rows != 1) io::bad_file(stored.file, "'weights'", "one joint result", std::to_string(rows));
+  if (stored.inputs.cols() != expected) {
+    io::bad_file(stored.file, "'inputs'", std::to_string(rows) + " rows, as there are results",
+                 std::to_string(stored.inputs.cols()));
+  }
+  const Index outputs = stored.run ? stored.run->outputs : 0;
+  const Index dimension = stored.results.front().mixture.dimension();
+  if (outputs == 0) return;
+  if (joint ? dimension % outputs != 0 || dimension / outputs != stored.inputs.cols()
+            : dimension != outputs) {
+    io::bad_file(stored.file, "'run': 'outputs'", "the dimension of the means at one input",
+                 std::to_string(outputs));
+  }
+}
+
+StoredRun read_whole(NpzReader& reader, const std::string& label) {
+  StoredRun stored;
+  stored.file = label;
+  stored.results = ResultReader(reader, label).mixtures();
+  io::StoredChoices choices;
+  if (reader.contains("run")) stored.run = io::read_run_record(reader, label, choices);
+  io::read_rows(reader, label, choices, stored.results);
+  for (StoredResult& result : stored.results) {
+    if (result.statistics && stored.run) result.statistics->assumption = stored.run->statistics_assumption;
+  }
+  if (!reader.contains("inputs")) return stored;
+  InputFile inputs = read_input_arrays(reader, label);
+  stored.inputs = std::move(inputs.inputs);
+  stored.noise = std::move(inputs.noise);
+  check_inputs(stored);
+  return stored;
+}
+
+StoredRun read_all(NpzReader reader, const std::string& label) {
   try {
-    return ResultReader(std::move(reader), label).rows();
+    return read_whole(reader, label);
   } catch (const std::bad_alloc&) {
     throw ResourceError(label + ": not enough memory for the results");
   }
@@ -131,13 +153,24 @@ std::vector<StoredResult> read_all(NpzReader reader, const std::string& label) {
 
 }  // namespace
 
-std::vector<StoredResult> read_results(const std::filesystem::path& npz, const ReadLimits& limits) {
+const RunRecord& StoredRun::require_record(const std::string& purpose) const {
+  if (!run || inputs.size() == 0) {
+    io::bad_file(file, run ? "'inputs'" : "'run'", "the record of the run, which " + purpose + " needs",
+                 "a file without, as earlier versions wrote it");
+  }
+  return *run;
+}
+
+StoredRun read_run(const std::filesystem::path& npz, const ReadLimits& limits) {
   return read_all(NpzReader(npz, limits), npz.string());
 }
 
-std::vector<StoredResult> parse_results(std::span<const std::byte> npz, const std::string& label,
-                                        const ReadLimits& limits) {
+StoredRun parse_run(std::span<const std::byte> npz, const std::string& label, const ReadLimits& limits) {
   return read_all(NpzReader(npz, label, limits), label);
+}
+
+std::vector<StoredResult> read_results(const std::filesystem::path& npz, const ReadLimits& limits) {
+  return read_run(npz, limits).results;
 }
 
 }  // namespace mixcert

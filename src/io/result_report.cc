@@ -2,48 +2,19 @@
 //
 // The JSON half of a result, one line per input. Bounds that do not exist (NaN) and
 // infinite ones become null.
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "io/result_parts.h"
+#include "io/run_json.h"
 
 namespace mixcert {
 namespace {
 
 using nlohmann::ordered_json;
 
-std::string text_of(const ordered_json& value) {
-  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
 ordered_json list_of(const Vector& vector) {
   return std::vector<double>(vector.data(), vector.data() + vector.size());
-}
-
-/// Options are given as text: numbers, true and false become such, nothing becomes null.
-ordered_json option_value(const std::string& text) {
-  if (text.empty()) return nullptr;
-  ordered_json value = ordered_json::parse(text, nullptr, false);
-  return value.is_number() || value.is_boolean() ? value : ordered_json(text);
-}
-
-ordered_json options_of(const RunRecord& run) {
-  ordered_json options = ordered_json::object();
-  for (const auto& [name, value] : run.options) {
-    std::string key = name;
-    std::replace(key.begin(), key.end(), '-', '_');
-    options[key] = option_value(value);
-  }
-  return options;
-}
-
-ordered_json members_of(const RunRecord& run) {
-  ordered_json members = ordered_json::array();
-  for (const ModelRecord& member : run.members) {
-    members.push_back({{"sha256", member.sha256}, {"weight", member.weight}});
-  }
-  return members;
 }
 
 ordered_json layer_of(const LayerReport& layer) {
@@ -72,18 +43,7 @@ void add_statistics(const TwoSidedStatistics& statistics, double bound, ordered_
 }  // namespace
 
 ResultWriter::Report::Report(const std::filesystem::path& path, const RunRecord& run) : file_(path) {
-  ordered_json head = {{"mixcert", run.version}};
-  if (run.members.empty()) {
-    head["model_sha256"] = run.model_sha256;
-  } else {
-    head["members"] = members_of(run);
-  }
-  head.update({{"assumptions", run.assumptions},
-               {"seed", run.seed},
-               {"command", run.command},
-               {"joint", run.joint},
-               {"options", options_of(run)}});
-  std::string text = text_of(head);
+  std::string text = io::text_of(io::run_to_json(run));
   text.pop_back();
   file_.write(text + ",\"results\":[");
 }
@@ -105,7 +65,7 @@ void ResultWriter::Report::add(const Result& result) {
                         {"reason", result.reason},
                         {"layers", std::move(layers)}};
   if (result.statistics) add_statistics(*result.statistics, result.w2.value, entry);
-  file_.write((first_ ? "\n" : ",\n") + text_of(entry));
+  file_.write((first_ ? "\n" : ",\n") + io::text_of(entry));
   first_ = false;
 }
 

@@ -21,11 +21,18 @@ ResultWriter::ResultWriter(const std::optional<std::filesystem::path>& npz,
   require(!npz || !json || full_name(*npz) != full_name(*json),
           "ResultWriter: expected different files for arrays and report, got '" + npz.value_or("").string() +
               "' twice");
-  if (npz) arrays_ = std::make_unique<Arrays>(*npz, limits);
+  if (npz) arrays_ = std::make_unique<Arrays>(*npz, run, limits);
   if (json) report_ = std::make_unique<Report>(*json, run);
 }
 
 ResultWriter::~ResultWriter() = default;
+
+void ResultWriter::add_inputs(const Matrix& inputs, const InputNoise& noise) {
+  require(inputs.size() > 0 && inputs_ == 0, "ResultWriter::add_inputs: expected inputs, once, got " +
+                                                 std::string(inputs_ > 0 ? "more" : "none"));
+  inputs_ = inputs.cols();
+  if (arrays_) arrays_->add_inputs(inputs, noise);
+}
 
 void ResultWriter::add(const Result& result) {
   require(result.input == count_ && !(joint_ && count_ > 0),
@@ -43,6 +50,9 @@ void ResultWriter::add(const Result& result) {
 
 void ResultWriter::finish() {
   require(count_ > 0, "ResultWriter::finish: expected at least one result, got none");
+  require(joint_ || inputs_ == 0 || inputs_ == count_, "ResultWriter::finish: expected a result at each of " +
+                                                           std::to_string(inputs_) + " inputs, got " +
+                                                           std::to_string(count_));
   if (arrays_) arrays_->write(dimension_);
   if (report_) report_->write();
   // Only renames are left.

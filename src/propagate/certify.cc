@@ -19,8 +19,6 @@
 namespace mixcert {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
 /// A joint law may be too large for the moment method and not for signatures.
 bool fits_moments(const Prepared& prepared, ConstMatrixRef inputs) {
   return !prepared.signature || !prepared.options.joint || joint_moments_fit(prepared, inputs.cols());
@@ -149,7 +147,7 @@ void attach_certificate(const Certificate& certificate, const Options& options, 
   result.w2 = certificate.w2;
   result.w1 = certificate.w1;
   const double scale = std::sqrt(result.mixture.second_moment());
-  result.relative_w2 = scale > 0.0 ? result.w2.value / scale : kNone;
+  result.relative_w2 = scale > 0.0 ? result.w2.value / scale : std::numeric_limits<double>::quiet_NaN();
   if (!options.epsilon) {
     result.reason = "sizes as given";
     return;

@@ -19,7 +19,7 @@ namespace mixcert {
 namespace {
 
 // One sample takes D x D decompositions, so that small pieces cost nothing and share work between threads.
-constexpr Index kPieceColumns = 32;
+constexpr Index kJointPieceColumns = 32;
 // Generators of carry_samples: pieces of samples have parts from zero.
 constexpr std::uint64_t kCarryPart = ~std::uint64_t{0};
 
@@ -82,15 +82,15 @@ CoupledSamples simulate_coupled_jointly(const Network& network, ConstMatrixRef i
   const auto run_piece = [&](Index piece) {
     Generator generator =
         make_generator(options.seed, Stream::Coupling, 0, static_cast<std::uint64_t>(piece));
-    const Index begin = piece * kPieceColumns;
-    const Index count = std::min(kPieceColumns, options.samples - begin);
+    const Index begin = piece * kJointPieceColumns;
+    const Index count = std::min(kJointPieceColumns, options.samples - begin);
     JointCoupledState state{first.draw(generator, count), {}};
     state.surrogate = state.network;
     for (const JointLayerCoupling& layer : layers) layer.advance(state, generator);
     samples.network.middleCols(begin, count) = state.network(order, Eigen::all);
     samples.surrogate.middleCols(begin, count) = state.surrogate(order, Eigen::all);
   };
-  const Index pieces = (options.samples + kPieceColumns - 1) / kPieceColumns;
+  const Index pieces = (options.samples + kJointPieceColumns - 1) / kJointPieceColumns;
   parallel_for(pieces, options.threads, run_piece, options.cancel);
   return samples;
 }

@@ -12,6 +12,7 @@
 
 #include "mixcert/io/npy.h"
 #include "mixcert/io/npz.h"
+#include "mixcert/io/result_file.h"
 #include "mixcert/io/safetensors.h"
 
 namespace {
@@ -131,12 +132,41 @@ void make_all_models(const fs::path& directory) {
   make_layer_models(directory);
 }
 
+/// Everything a result file may hold.
+void make_whole_result(const fs::path& path, bool joint) {
+  mixcert::RunRecord run;
+  run.version = "1.0";
+  run.options = {{"signature-size", "10"}, {"epsilon", ""}, {"joint", joint ? "true" : "false"}};
+  run.members = {{"ab", 0.5}, {"cd", 0.5}};
+  run.model_files = {"a", "b"};
+  run.assumptions = {"c"};
+  run.outputs = 1;
+  run.joint = joint;
+  mixcert::Result result;
+  const mixcert::Index outputs = joint ? 2 : 1;
+  const mixcert::Vector mean = mixcert::Vector::Zero(outputs);
+  result.mixture =
+      mixcert::GaussianMixture(mixcert::Vector::Ones(1), {{mean, mixcert::Covariance::diagonal(mean)}});
+  result.layers = {{1, 1, 1, 1, 1, 1, "m"}};
+  result.statistics = mixcert::TwoSidedStatistics{};
+  const mixcert::Matrix inputs = mixcert::Matrix::Ones(1, outputs);
+  mixcert::InputNoise noise;
+  for (int i = 0; i < 2 && !joint; ++i) {
+    noise.components.push_back({0.5, mean, mixcert::IndependentBias{mixcert::Vector::Ones(1)}});
+  }
+  mixcert::ResultWriter writer(path, std::nullopt, run);
+  writer.add_inputs(inputs, noise);
+  writer.add(result);
+  writer.finish();
+}
+
 void make_results(const fs::path& directory) {
   mixcert::write_npz(directory / "one", {{"weights", {{1, 2}, {1, 0}}},
                                          {"means", {{1, 2, 1}, {1, 0}}},
                                          {"covariances", {{1, 2, 1, 1}, {1, 0}}},
                                          {"w2_bound", {{1}, {1}}},
                                          {"relative_w2_bound", {{1}, {1}}}});
+  for (const bool joint : {false, true}) make_whole_result(directory / (joint ? "joint" : "whole"), joint);
 }
 
 void make_idx(const fs::path& directory) {

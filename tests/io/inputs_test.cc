@@ -1,11 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Inputs from .npy and .csv: columns are inputs.
+// Inputs from .npy and .csv: columns are inputs; their noise in .npz.
 #include "mixcert/io/inputs.h"
 
 #include <limits>
+#include <variant>
 
 #include "io/test_files.h"
+#include "mixcert/io/input_file.h"
 #include "mixcert/io/npy.h"
 
 namespace mixcert {
@@ -50,6 +52,43 @@ TEST(Inputs, ChoosesByExtension) {
   EXPECT_EQ(read_inputs(directory / "x.npy"), read_inputs(directory / "x.csv"));
   EXPECT_CONTAINS(message_of<FileError>([&] { read_inputs(directory / "x.txt"); }), ".npy or .csv");
   EXPECT_THROW(read_inputs(directory / "x.npy", {8}), ResourceError);
+}
+
+TEST(InputFileTest, NoiseOfEveryLawIsReadBack) {
+  const test::TempDirectory directory;
+  const std::filesystem::path file = directory / "x.npz";
+  const Matrix inputs = Matrix::Ones(2, 1);
+  const Matrix covariance = (Matrix(2, 2) << 2, 0.1, 0.1, 3).finished();
+  const Vector offset = (Vector(2) << 0.5, -1).finished();
+  const Vector variance = (Vector(2) << 0.25, 4).finished();
+  const std::vector<InputNoise> laws = {
+      {},
+      {{{1.0, {}, CorrelatedBias{covariance}}}},
+      {{{1.0, offset, IndependentBias{variance}}}},
+      {{{0.25, offset, IndependentBias{variance}}, {0.75, {}, CorrelatedBias{covariance}}}}};
+  for (const InputNoise& noise : laws) {
+    {
+      NpzWriter writer(file);
+      add_input_arrays(writer, inputs, noise);
+      writer.commit();
+    }
+    const InputFile read = read_input_file(file);
+    EXPECT_EQ(read.inputs, inputs);
+    ASSERT_EQ(read.noise.components.size(), noise.components.size());
+    for (std::size_t i = 0; i < noise.components.size(); ++i) {
+      const InputNoise::Component& expected = noise.components[i];
+      EXPECT_EQ(read.noise.components[i].weight, expected.weight);
+      const Vector& shift = read.noise.components[i].offset;
+      EXPECT_EQ(shift.size() > 0 ? shift : Vector::Zero(2),
+                expected.offset.size() > 0 ? expected.offset : Vector::Zero(2));
+      const auto dense = [](const BiasCovariance& law) -> Matrix {
+        const auto* independent = std::get_if<IndependentBias>(&law);
+        return independent != nullptr ? Matrix(independent->variance.asDiagonal())
+                                      : std::get<CorrelatedBias>(law).covariance;
+      };
+      EXPECT_EQ(dense(read.noise.components[i].law), dense(expected.law));
+    }
+  }
 }
 
 }  // namespace

@@ -8,7 +8,9 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <variant>
 
 #include "io/test_files.h"
 #include "mixcert/io/npz.h"
@@ -128,6 +130,106 @@ TEST_F(ResultFileTest, BoundsThatDoNotExistAreNullAndNan) {
   EXPECT_TRUE(std::isnan(read_npz(npz()).at("w1_bound").values[0]));
 }
 
+RunRecord make_record() {
+  RunRecord run;
+  run.version = "1.2.3";
+  run.members = {{"ab", 0.25}, {"cd", 0.75}};
+  run.model_files = {"dir/a b.safetensors", "c\n\"d\".safetensors"};
+  run.inputs_file = "x.npz";
+  run.assumptions = {"one", "two"};
+  run.seed = std::numeric_limits<std::uint64_t>::max();
+  run.command = "mixcert certify 'a b'";
+  run.options = {{"epsilon", ""},
+                 {"joint", "false"},
+                 {"max-memory-in-gib", "0.30000000000000004"},
+                 {"method", "auto"},
+                 {"seed", "18446744073709551615"}};
+  run.outputs = 2;
+  return run;
+}
+
+TEST_F(ResultFileTest, DescribesItsRun) {
+  std::vector<Result> results = {make_result(0, 2, 2), make_result(1, 1, 2)};
+  results[0].layers.push_back({2, kNan, 0.5, 1.5, 7, 70, "paper"});
+  results[1].method = Method::Moment;
+  results[1].certificate = CertificateMode::Metric;
+  results[1].termination = Termination::BudgetSpent;
+  results[1].statistics = TwoSidedStatistics{100, 0.125, 0.75, kNan, kNan, 1e-6, "large samples"};
+  const Matrix inputs = (Matrix(3, 2) << 1, 4, 2, 5, 3, 1e-300).finished();
+  InputNoise noise;
+  noise.components.push_back({1.0, {}, IndependentBias{Vector::Constant(3, 0.1 * 0.1)}});
+  const RunRecord run = make_record();
+  ResultWriter writer(npz(), report(), run);
+  writer.add_inputs(inputs, noise);
+  for (const Result& result : results) writer.add(result);
+  writer.finish();
+
+  const StoredRun stored = read_run(npz());
+  const RunRecord& read = stored.require_record("the test");
+  EXPECT_EQ(read.version, run.version);
+  ASSERT_EQ(read.members.size(), 2U);
+  EXPECT_EQ(read.members[1].sha256, "cd");
+  EXPECT_EQ(read.members[1].weight, 0.75);
+  EXPECT_EQ(read.model_files, run.model_files);
+  EXPECT_EQ(read.inputs_file, run.inputs_file);
+  EXPECT_EQ(read.assumptions, run.assumptions);
+  EXPECT_EQ(read.seed, run.seed);
+  EXPECT_EQ(read.command, run.command);
+  EXPECT_EQ(read.options, run.options);
+  EXPECT_EQ(read.outputs, 2);
+  EXPECT_FALSE(read.joint);
+  EXPECT_EQ(stored.inputs, inputs);
+  ASSERT_EQ(stored.noise.components.size(), 1U);
+  EXPECT_EQ(std::get<IndependentBias>(stored.noise.components[0].law).variance,
+            Vector::Constant(3, 0.1 * 0.1));
+  ASSERT_EQ(stored.results.size(), 2U);
+  ASSERT_EQ(stored.results[0].layers.size(), 2U);
+  EXPECT_TRUE(std::isnan(stored.results[0].layers[1].compression));
+  EXPECT_EQ(stored.results[0].layers[1].local, 0.5);
+  EXPECT_EQ(stored.results[0].layers[1].points, 70);
+  EXPECT_EQ(stored.results[0].w1_bound, 0.25);
+  EXPECT_EQ(stored.results[0].method, Method::Signature);
+  EXPECT_FALSE(stored.results[0].statistics.has_value());
+  const StoredResult& second = stored.results[1];
+  ASSERT_EQ(second.layers.size(), 1U);
+  EXPECT_EQ(second.layers[0].gain, 3.0);
+  EXPECT_EQ(second.layers[0].components, 5);
+  EXPECT_EQ(second.method, Method::Moment);
+  EXPECT_EQ(second.certificate, CertificateMode::Metric);
+  EXPECT_EQ(second.termination, Termination::BudgetSpent);
+  ASSERT_TRUE(second.statistics.has_value());
+  EXPECT_EQ(second.statistics->samples, 100);
+  EXPECT_EQ(second.statistics->w2_lower, 0.125);
+  EXPECT_TRUE(std::isnan(second.statistics->w2_upper));
+  EXPECT_EQ(second.statistics->assumption, "large samples");
+  const json file = json::parse(test::read_text(report()));
+  EXPECT_EQ(file["model_files"], json(run.model_files));
+  EXPECT_EQ(file["outputs"], 2);
+}
+
+TEST_F(ResultFileTest, JointRunsHoldAllInputs) {
+  RunRecord run = make_record();
+  run.joint = true;
+  const Matrix inputs = Matrix::Random(3, 4);
+  ResultWriter writer(npz(), std::nullopt, run);
+  writer.add_inputs(inputs, {});
+  EXPECT_THROW(writer.add_inputs(inputs, {}), InvalidArgument);
+  writer.add(make_result(0, 1, 8));
+  writer.finish();
+  const StoredRun stored = read_run(npz());
+  EXPECT_TRUE(stored.run->joint);
+  EXPECT_EQ(stored.inputs, inputs);
+  EXPECT_EQ(stored.results.size(), 1U);
+}
+
+TEST_F(ResultFileTest, FewerResultsThanInputsAreRefused) {
+  const Matrix inputs = Matrix::Ones(1, 2);
+  ResultWriter writer(npz(), std::nullopt, {});
+  writer.add_inputs(inputs, {});
+  writer.add(make_result(0, 1, 2));
+  EXPECT_THROW(writer.finish(), InvalidArgument);
+}
+
 TEST_F(ResultFileTest, NothingAppearsBeforeTheEnd) {
   test::write_text(npz(), "old");
   {
@@ -189,20 +291,46 @@ TEST_F(ResultFileTest, MemoryStaysFlat) {
 }
 #endif
 
+Array text_array(const std::string& text) {
+  Array array{{static_cast<Index>(text.size())}, {}};
+  for (const char c : text) array.values.push_back(static_cast<unsigned char>(c));
+  return array;
+}
+
 struct BadCase {
   std::string name;
   Array array;
   std::string message;
 };
 
+const std::map<std::string, Array> kEarlierFile = {{"weights", {{1, 2}, {0.5, 0.5}}},
+                                                   {"means", {{1, 2, 2}, {1, 2, 3, 4}}},
+                                                   {"covariances", {{1, 2, 2, 2}, {1, 0, 0, 1, 2, 1, 1, 2}}},
+                                                   {"w2_bound", {{1}, {0.5}}},
+                                                   {"relative_w2_bound", {{1}, {kNan}}}};
+
+TEST_F(ResultFileTest, FilesOfEarlierVersionsAreReadAndSayWhatTheyLack) {
+  write_npz(npz(), kEarlierFile);
+  const StoredRun stored = read_run(npz());
+  ASSERT_EQ(stored.results.size(), 1U);
+  EXPECT_FALSE(stored.run.has_value());
+  EXPECT_EQ(stored.inputs.size(), 0);
+  EXPECT_TRUE(stored.results[0].layers.empty());
+  EXPECT_FALSE(stored.results[0].method.has_value());
+  EXPECT_TRUE(std::isnan(stored.results[0].w1_bound));
+  EXPECT_CONTAINS(message_of<FileError>([&] { stored.require_record("explain"); }),
+                  "r.npz: 'run': expected the record of the run, which explain needs");
+}
+
 class BadResults : public ResultFileTest, public ::testing::WithParamInterface<BadCase> {};
 
 TEST_P(BadResults, AreRefusedByName) {
-  std::map<std::string, Array> arrays = {{"weights", {{1, 2}, {0.5, 0.5}}},
-                                         {"means", {{1, 2, 2}, {1, 2, 3, 4}}},
-                                         {"covariances", {{1, 2, 2, 2}, {1, 0, 0, 1, 2, 1, 1, 2}}},
-                                         {"w2_bound", {{1}, {0.5}}},
-                                         {"relative_w2_bound", {{1}, {kNan}}}};
+  std::map<std::string, Array> arrays = kEarlierFile;
+  for (const char* name : {"layer_compression", "layer_local", "layer_gain"})
+    arrays[name] = {{1, 2}, {1, kNan}};
+  for (const char* name : {"layer_components", "layer_points"}) arrays[name] = {{1, 2}, {3, kNan}};
+  arrays["inputs"] = {{1, 1}, {0}};
+  arrays["run"] = text_array(R"({"methods":["moment"],"outputs":2})");
   write_npz(npz(), arrays);
   ASSERT_EQ(read_results(npz()).size(), 1U);
   arrays.erase(GetParam().name);
@@ -236,14 +364,51 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"covariances", {{1, 2, 2, 2}, {-1, 0, 0, 1, 1, 0, 0, 1}}, "semidefinite"},
         BadCase{"w2_bound", {{2}, {1, 1}}, "'w2_bound': expected shape [1]"},
         BadCase{"w2_bound", {{1}, {-1}}, "got -1 at index [0]"},
-        BadCase{"relative_w2_bound", {{1}, {std::numeric_limits<double>::infinity()}}, "bounds >= 0"}));
+        BadCase{"relative_w2_bound", {{1}, {std::numeric_limits<double>::infinity()}}, "bounds >= 0"},
+        BadCase{"w1_bound", {{1}, {-1}}, "'w1_bound': expected bounds >= 0"},
+        BadCase{"w1_bound", {{2}, {1, 1}}, "'w1_bound': expected shape [1]"},
+        BadCase{"method", {{1}, {0.5}}, "'method': expected integers >= 0, got 0.5"},
+        BadCase{"method", {{1}, {-1}}, "'method': expected integers >= 0"},
+        BadCase{"method", {{1}, {1e300}}, "'method': expected integers >= 0"},
+        BadCase{"statistics_samples", {{1}, {1e300}}, "'statistics_samples': expected integers >= 0"},
+        BadCase{"layer_gain", {}, "expected array 'layer_gain'"},
+        BadCase{"layer_local", {{2, 1}, {1, 1}}, "'layer_local': expected shape [1, layers]"},
+        BadCase{"layer_local", {{1, 1}, {1}}, "'layer_local': expected shape [1, layers]"},
+        BadCase{"layer_local", {{1, 2}, {-1, kNan}}, "'layer_local': expected numbers >= 0"},
+        BadCase{"layer_points", {{1, 2}, {kNan, kNan}}, "'layer_points': expected integers >= 0"},
+        BadCase{"layer_components", {{1, 2}, {kNan, 1}}, "nan behind a row's last layer only"},
+        BadCase{"inputs", {{2, 1}, {0, 0}}, "'inputs': expected 1 rows, as there are results, got 2"},
+        BadCase{"inputs", {{1, 1}, {kNan}}, "got nan"},
+        BadCase{"input_noise", {{1}, {1}}, "expected an array named inputs|"},
+        BadCase{"input_variance", {{1}, {-1}}, "input_variance: expected numbers of at least 0"},
+        BadCase{"run", {{1}, {300}}, "'run': expected bytes, got 300"},
+        BadCase{"run", {{1, 2}, {1, 2}}, "bytes of text"}, BadCase{"run", text_array("{"), "valid JSON"},
+        BadCase{"run", text_array("[]"), "'run': expected a JSON object"},
+        BadCase{"run", text_array(R"({"seed":1,"seed":2})"), "each key once"},
+        BadCase{"run", text_array(R"({"seed":-1})"), "'seed': expected an integer"},
+        BadCase{"run", text_array(R"({"joint":1})"), "'joint': expected true or false"},
+        BadCase{"run", text_array(R"({"mixcert":1})"), "'mixcert': expected a string"},
+        BadCase{"run", text_array(R"({"model_files":[1]})"), "'model_files': expected a list of strings"},
+        BadCase{"run", text_array(R"({"assumptions":{}})"), "'assumptions': expected a list"},
+        BadCase{"run", text_array(R"({"options":[]})"), "'options': expected an object"},
+        BadCase{"run", text_array(R"({"options":{"a":[]}})"), "'options': expected numbers, texts"},
+        BadCase{"run", text_array(R"({"members":[{"sha256":"a"}]})"), "a positive weight"},
+        BadCase{"run", text_array(R"({"members":[3]})"), "'run': expected a JSON object"},
+        BadCase{"run", text_array(R"({"outputs":1.5})"), "'outputs': expected an integer"},
+        BadCase{"run", text_array(R"({"outputs":3})"), "the dimension of the means at one input, got 3"},
+        BadCase{"run", text_array(R"({"outputs":1,"joint":true})"), "'outputs'"},
+        BadCase{"run", text_array("{\"command\":\"\xff\"}"), "valid JSON"}));
 
 TEST_F(ResultFileTest, RefusesEveryTruncation) {
-  write({make_result(0, 1, 1)});
+  const Matrix inputs = Matrix::Ones(1, 1);
+  ResultWriter writer(npz(), std::nullopt, {});
+  writer.add_inputs(inputs, {});
+  writer.add(make_result(0, 1, 1));
+  writer.finish();
   const std::string whole = test::read_text(npz());
   for (std::size_t length = 0; length < whole.size(); ++length) {
     const std::string part = whole.substr(0, length);
-    EXPECT_TRUE(test::refuses([&] { parse_results(test::as_bytes(part), "r.npz"); })) << length;
+    EXPECT_TRUE(test::refuses([&] { parse_run(test::as_bytes(part), "r.npz"); })) << length;
   }
 }
 

@@ -8,10 +8,12 @@
 
 namespace mixcert {
 
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 struct Interval {
   double estimate = 0.0;  ///< the mixture's value; within [lower, upper] up to rounding
-  double lower = -std::numeric_limits<double>::infinity();
-  double upper = std::numeric_limits<double>::infinity();
+  double lower = -kInfinity;
+  double upper = kInfinity;
 
   [[nodiscard]] double width() const { return upper - lower; }
   [[nodiscard]] bool contains(double value) const { return lower <= value && value <= upper; }

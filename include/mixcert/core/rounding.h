@@ -26,6 +26,9 @@ inline constexpr double kElementaryFunctionError = 16 * kUnitRoundoff;
 inline double next_up(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
 inline double next_down(double x) { return std::nextafter(x, -std::numeric_limits<double>::infinity()); }
 
+/// Covers the last few roundings of a bound that is itself a sum or product of positive terms.
+inline constexpr double kSafety = 1.0 + 1e-9;
+
 /// gamma_n = n u / (1 - n u), (R.1): relative error of a sum or product of n terms,
 /// in whatever order it is evaluated. Rounded up.
 inline double rounding_gamma(Index operation_count) {

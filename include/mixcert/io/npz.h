@@ -59,6 +59,8 @@ class NpzWriter {
   /// Array of rank at least 1 that is made block by block while the archive is written;
   /// memory for one block.
   void add(const std::string& name, std::vector<Index> shape, FillBlock fill);
+  /// The bytes of a text, as an array of elements |u1.
+  void add_text(const std::string& name, const std::string& text);
   /// Writes the archive beside its final name, to the disk.
   void write();
   /// write() where that was not done yet, then the rename.

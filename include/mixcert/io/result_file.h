@@ -1,12 +1,14 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Files of certification results, docs/result-format.md: arrays for programs (.npz) and
-// a report of every bound (.json). Results stream to the disk as they come; what stays in
-// memory is 40 bytes per input. Both files appear at finish(), or not at all.
+// a report of every bound (.json). The arrays describe themselves: inputs and run are among
+// them. Results stream to the disk as they come; what stays in memory is about 110 bytes per
+// input. Both files appear at finish(), or not at all.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,6 +18,7 @@
 
 #include "mixcert/io/array.h"
 #include "mixcert/mixture/gaussian_mixture.h"
+#include "mixcert/network/input_noise.h"
 #include "mixcert/propagate/result.h"
 
 namespace mixcert {
@@ -26,7 +29,7 @@ struct ModelRecord {
   double weight = 1.0;  ///< probability in the ensemble
 };
 
-/// What the JSON file records about the run.
+/// What both files record about the run.
 struct RunRecord {
   std::string version;
   std::string model_sha256;  ///< of a single model
@@ -36,7 +39,11 @@ struct RunRecord {
   bool joint = false;
   /// Name and value of every option, as option_table() gives them; empty: not set.
   std::vector<std::pair<std::string, std::string>> options;
-  std::vector<ModelRecord> members = {};  ///< of an ensemble of several files, in place of model_sha256
+  std::vector<ModelRecord> members = {};      ///< of an ensemble of several files, in place of model_sha256
+  std::vector<std::string> model_files = {};  ///< as named on the command line, in the order of members
+  std::string inputs_file = {};               ///< the same
+  Index outputs = 0;                          ///< of the network at one input; 0: not known
+  std::string statistics_assumption = {};     ///< under which statistics hold; set by the writer
 };
 
 class ResultWriter {
@@ -50,6 +57,9 @@ class ResultWriter {
   ResultWriter(const ResultWriter&) = delete;
   ResultWriter& operator=(const ResultWriter&) = delete;
 
+  /// Puts the inputs into the arrays. They are not copied: both must stay until finish() is through. At
+  /// most once. Throws InvalidArgument.
+  void add_inputs(const Matrix& inputs, const InputNoise& noise);
   /// Results in the order of the inputs, all of one dimension. Throws InvalidArgument,
   /// FileError, or ResourceError where a dense covariance would exceed the limit.
   void add(const Result& result);
@@ -62,23 +72,45 @@ class ResultWriter {
   std::unique_ptr<Arrays> arrays_;
   std::unique_ptr<Report> report_;
   bool joint_;
+  Index inputs_ = 0;
   Index count_ = 0;
   Index dimension_ = 0;
 };
 
-/// One row of a result file.
+/// One row of a result file. What files of earlier versions lack is NaN or empty.
 struct StoredResult {
   GaussianMixture mixture;         ///< components of weight zero (padding) are dropped
   double w2_bound = 0.0;           ///< NaN where there is none
   double relative_w2_bound = 0.0;  ///< NaN where there is none
+  double w1_bound = std::numeric_limits<double>::quiet_NaN();
+  std::optional<Method> method;
+  std::optional<CertificateMode> certificate;
+  std::optional<Termination> termination;
+  std::vector<LayerReport> layers;  ///< without the name of the metric
+  std::optional<TwoSidedStatistics> statistics;
+};
+
+/// A whole result file.
+struct StoredRun {
+  std::string file;  ///< for messages
+  /// Nothing where an earlier version wrote the file.
+  std::optional<RunRecord> run;
+  Matrix
+      inputs;  ///< one per column, as many as results or, jointly, all of the one result; empty: not stored
+  InputNoise noise;
+  std::vector<StoredResult> results;
+
+  /// Throws FileError unless run and inputs are there; `purpose` says who needs them.
+  const RunRecord& require_record(const std::string& purpose) const;
 };
 
 /// Checks that shapes agree, values are finite, weights are a distribution, covariances
 /// are symmetric positive semidefinite and bounds are nonnegative or NaN; throws FileError
-/// or ResourceError.
-std::vector<StoredResult> read_results(const std::filesystem::path& npz, const ReadLimits& limits = {});
+/// or ResourceError. Ignores what StoredResult has no place for, so that a file of another version is read.
+StoredRun read_run(const std::filesystem::path& npz, const ReadLimits& limits = {});
 /// The same from memory; `label` stands for the file name in messages.
-std::vector<StoredResult> parse_results(std::span<const std::byte> npz, const std::string& label,
-                                        const ReadLimits& limits = {});
+StoredRun parse_run(std::span<const std::byte> npz, const std::string& label, const ReadLimits& limits = {});
+/// The results alone.
+std::vector<StoredResult> read_results(const std::filesystem::path& npz, const ReadLimits& limits = {});
 
 }  // namespace mixcert

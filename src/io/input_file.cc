@@ -2,31 +2,25 @@
 //
 // Inputs and the law of their noise from one archive. Arrays whose names begin with "input" must be known and
 // belong to one law; a mistyped name would otherwise leave the noise out without a word.
-#include "input_file.h"
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "mixcert/io/input_file.h"
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <utility>
 
-#include "mixcert/core/error.h"
+#include "io/elements.h"
+#include "io/file_error.h"
 #include "mixcert/core/option_table.h"
 #include "mixcert/io/inputs.h"
-#include "mixcert/io/npz.h"
 
-namespace mixcert::cli {
+namespace mixcert {
 namespace {
 
 using Shape = std::vector<Index>;
 
-std::string shape_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
-
 class Archive {
  public:
-  Archive(std::string file, const ReadLimits& limits) : file_(std::move(file)), reader_(file_, limits) {}
+  Archive(NpzReader& reader, std::string file) : file_(std::move(file)), reader_(reader) {}
 
   InputFile read() {
     check_names();
@@ -47,7 +41,7 @@ class Archive {
  private:
   [[noreturn]] void fail(const std::string& array, const std::string& expected,
                          const std::string& got) const {
-    throw FileError(fmt::format("{}: {}: expected {}, got {}", file_, array, expected, got));
+    io::bad_file(file_, array, expected, got);
   }
   [[nodiscard]] bool has(const std::string& name) const { return reader_.contains(name); }
   [[nodiscard]] Index count(const std::vector<std::string>& names) const {
@@ -60,9 +54,10 @@ class Archive {
                                                    "input_weights",    "input_offsets",  "input_variances",
                                                    "input_covariances"};
     for (const std::string& name : reader_.names()) {
-      if (name.rfind("input", 0) == 0 && std::find(known.begin(), known.end(), name) == known.end()) {
-        fail(name, fmt::format("an array named {}", fmt::join(known, "|")), "another name");
-      }
+      if (name.rfind("input", 0) != 0 || std::find(known.begin(), known.end(), name) != known.end()) continue;
+      std::string list;
+      for (const std::string& word : known) list += (list.empty() ? "" : "|") + word;
+      fail(name, "an array named " + list, "another name");
     }
     const Index spreads = count({"input_variances", "input_covariances"});
     const Index parts = count({"input_weights", "input_offsets"}) + spreads;
@@ -73,17 +68,15 @@ class Archive {
     if (parts > 0 && !whole) {
       fail("mixture of the noise",
            "input_weights, input_offsets and one of input_variances and input_covariances",
-           fmt::format("{} of them", parts));
+           std::to_string(parts) + " of them");
     }
   }
 
   Array read_array(const std::string& name, const Shape& shape) {
     name_ = name;
     Array array = reader_.read(name);
-    if (array.shape != shape) fail(name, "shape " + shape_text(shape), shape_text(array.shape));
-    for (const double value : array.values) {
-      if (!std::isfinite(value)) fail(name, "finite numbers", format_number(value));
-    }
+    if (array.shape != shape) fail(name, "shape " + io::shape_text(shape), io::shape_text(array.shape));
+    io::require_finite(array.values, array.shape, file_, name);
     return array;
   }
 
@@ -114,7 +107,7 @@ class Archive {
   std::vector<InputNoise::Component> mixture() {
     const Array all = reader_.read("input_weights");
     if (all.rank() != 1 || all.size() == 0) {
-      fail("input_weights", "one number per component", "shape " + shape_text(all.shape));
+      fail("input_weights", "one number per component", "shape " + io::shape_text(all.shape));
     }
     const Index count = all.size();
     const Eigen::Map<const Vector> weights(all.values.data(), count);
@@ -134,16 +127,21 @@ class Archive {
   }
 
   std::string file_;
-  NpzReader reader_;
+  NpzReader& reader_;
   Index features_ = 0;
   std::string name_;  // of the array read last
 };
 
 }  // namespace
 
-InputFile read_input_file(const std::string& file, const ReadLimits& limits) {
-  if (std::filesystem::path(file).extension() == ".npz") return Archive(file, limits).read();
-  return {read_inputs(file, limits), {}};
+InputFile read_input_arrays(NpzReader& reader, const std::string& label) {
+  return Archive(reader, label).read();
 }
 
-}  // namespace mixcert::cli
+InputFile read_input_file(const std::filesystem::path& file, const ReadLimits& limits) {
+  if (file.extension() != ".npz") return {read_inputs(file, limits), {}};
+  NpzReader reader(file, limits);
+  return read_input_arrays(reader, file.string());
+}
+
+}  // namespace mixcert

@@ -1,0 +1,32 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// A statement as a polyhedron A = {y : rows y >= thresholds}, and distances of points to it and to the
+// complement of its interior, both rounded down (U.6).
+#pragma once
+
+#include "mixcert/answer/statement.h"
+#include "mixcert/core/types.h"
+
+namespace mixcert {
+
+class Polyhedron {
+ public:
+  explicit Polyhedron(const Statement& statement);
+
+  /// Of each point.
+  struct Distances {
+    Vector to_set;         ///< no more than d(y, A); exact for boxes and for classes, up to rounding
+    Vector to_complement;  ///< no more than the distance to where a row fails; exact up to rounding
+    Index inside = 0;      ///< how many fulfil all rows strictly
+  };
+  /// `points`: dimension x count.
+  [[nodiscard]] Distances distances(ConstMatrixRef points) const;
+
+ private:
+  Matrix rows_;        // of norm one
+  Vector thresholds_;  // scaled alike
+  Matrix gram_;        // rows rows'
+  double threshold_size_ = 0.0;
+};
+
+}  // namespace mixcert

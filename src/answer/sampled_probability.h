@@ -1,0 +1,14 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The dual bound integrated over samples of the mixture, for statements that have no closed form (U.6).
+#pragma once
+
+#include "mixcert/answer/probability.h"
+
+namespace mixcert {
+
+/// Both ends hold together but for options.failure_probability.
+ProbabilityAnswer sampled_probability(const CertifiedLaw& law, const Statement& statement,
+                                      const IntegrationOptions& options);
+
+}  // namespace mixcert
