@@ -12,6 +12,7 @@ void add_certify_command(CLI::App& app);
 void add_sample_command(CLI::App& app);
 void add_compare_command(CLI::App& app);
 void add_answer_command(CLI::App& app);
+void add_explain_command(CLI::App& app);
 void add_inspect_command(CLI::App& app);
 void add_tune_command(CLI::App& app);
 void add_compare_prior_command(CLI::App& app);

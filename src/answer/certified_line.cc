@@ -18,6 +18,9 @@
 namespace mixcert {
 namespace {
 
+// More than underflow can hide in a sum.
+constexpr double kUnderflow = 1e-300;
+
 std::vector<Index> nonzero_entries(ConstVectorRef direction) {
   std::vector<Index> entries;
   for (Index i = 0; i < direction.size(); ++i) {
@@ -74,12 +77,16 @@ LineComponent project_component(const Gaussian& gaussian, ConstVectorRef a,
   const double gamma = rounding_gamma(8 * (count + gaussian.covariance.rank()) + 64);
   line.deviation = std::sqrt(std::max(0.0, quadratic_form(gaussian.covariance, a, entries)));
   const double size = spread(gaussian.covariance, a, entries);
-  const double variance_error = gamma * size * size + 2.0 * square * negative_part(gaussian.covariance);
+  // One output as it stands: nothing is multiplied, so nothing can be lost below the smallest number.
+  const bool plain = count == 1 && std::abs(a(entries[0])) == 1.0;
+  const double lost = plain && gaussian.covariance.rank() == 0 ? 0.0 : kUnderflow;
+  const double variance_error =
+      gamma * size * size + 2.0 * square * negative_part(gaussian.covariance) + lost;
   // |s - s~| (s + s~) <= variance_error.
   const double by_root = std::sqrt(variance_error);
   const double deviation_error =
       line.deviation > by_root ? variance_error / line.deviation + gamma * line.deviation : by_root;
-  const double mean_error = count == 1 && std::abs(a(entries[0])) == 1.0 ? 0.0 : gamma * mean_terms;
+  const double mean_error = plain ? 0.0 : gamma * mean_terms + kUnderflow;
   line.error = (mean_error + deviation_error) * (1.0 + rounding_gamma(16));
   return line;
 }

@@ -123,8 +123,10 @@ LineMixture LineMixture::with_noise(double deviation) const {
 
 Interval LineMixture::mean_range() const {
   const double center = mean();
+  if (size() == 1) return {center, center, center};
   const double size_of_terms = average(*this, [](double mean, double) { return std::abs(mean); });
-  const double error = next_up(size_of_terms * rounding_gamma(4 * size() + 16));
+  const double error =
+      next_up(size_of_terms * rounding_gamma(4 * size() + 16) + std::numeric_limits<double>::min());
   return {center, next_down(center - error), next_up(center + error)};
 }
 
@@ -152,7 +154,7 @@ Interval LineMixture::deviation_range() const {
 double LineMixture::average_upper(double weighted_sum) const {
   const double gamma = rounding_gamma(size() + 2);
   const double weight = next_down(weights_.sum() * (1.0 - gamma));
-  return next_up(next_up(weighted_sum * next_up(1.0 + gamma)) / weight);
+  return next_up(next_up(weighted_sum * next_up(1.0 + gamma) + std::numeric_limits<double>::min()) / weight);
 }
 
 }  // namespace mixcert

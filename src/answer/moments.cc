@@ -3,7 +3,7 @@
 // Moments (U.1 - U.3). A covariance moves by at most
 //     inf over x > 0 of  (1/2 + x) eps^2 + v+/(4x) + v-/(4(1+x)),     v+- = Var((y_i +- y_j)/sqrt 2) under q,
 // upward, and downward with v+ and v- exchanged. Every x is valid; the best one solves a monotone equation.
-// Not used: eps sqrt(s_i^2 + s_j^2) + eps^2/2, which is what x = sqrt(s_i^2 + s_j^2)/(2 eps) gives at v- = 0.
+// The simpler eps sqrt(s_i^2 + s_j^2) + eps^2/2 is never less.
 #include "mixcert/answer/moments.h"
 
 #include <algorithm>
@@ -37,11 +37,13 @@ double best_multiplier(double v_plus, double v_minus, double eps) {
 /// No less than the most that a covariance can grow, (U.3).
 double largest_change(double v_plus, double v_minus, double eps) {
   if (eps == 0.0) return 0.0;
+  if (!std::isfinite(eps)) return kInfinity;
+  // The simpler bound needs no x: the sharp one may be lost to overflow.
+  double change = eps * std::sqrt(v_plus + v_minus) + 0.5 * eps * eps;
   const double x = best_multiplier(v_plus, v_minus, eps);
-  if (!std::isfinite(x) || !std::isfinite(eps)) return kInfinity;
-  if (x == 0.0) return next_up(0.5 * next_up(eps * eps));
-  const double sum = (0.5 + x) * eps * eps + v_plus / (4.0 * x) + v_minus / (4.0 * (1.0 + x));
-  return next_up(sum * (1.0 + rounding_gamma(16)) + std::numeric_limits<double>::min());
+  const double sharp = (0.5 + x) * eps * eps + v_plus / (4.0 * x) + v_minus / (4.0 * (1.0 + x));
+  if (x > 0.0 && sharp < change) change = sharp;
+  return next_up(change * (1.0 + rounding_gamma(16)) + std::numeric_limits<double>::min());
 }
 
 void check_outputs(const std::vector<Index>& outputs, Index dimension) {
@@ -132,11 +134,16 @@ Interval certified_mean(const CertifiedLine& line) {
   return {own.estimate, next_down(own.lower - eps), next_up(own.upper + eps)};
 }
 
-Interval certified_deviation(const CertifiedLine& line) {
+Interval certified_deviation(const CertifiedLine& line, double noise) {
+  require(std::isfinite(noise) && noise >= 0.0,
+          "certified_deviation: expected finite, nonnegative noise, got " + std::to_string(noise));
   const Interval own = line.mixture().deviation_range();
   const double eps = line.w2();
-  const double lower = eps == 0.0 ? own.lower : next_down(own.lower - eps);
-  return {own.estimate, std::max(0.0, lower), eps == 0.0 ? own.upper : next_up(own.upper + eps)};
+  const double lower = eps == 0.0 ? own.lower : std::max(0.0, next_down(own.lower - eps));
+  const double upper = eps == 0.0 ? own.upper : next_up(own.upper + eps);
+  if (noise == 0.0) return {own.estimate, lower, upper};
+  return {std::hypot(own.estimate, noise), std::hypot(lower, noise) * (1.0 - 2.0 * kElementaryFunctionError),
+          std::hypot(upper, noise) * (1.0 + 2.0 * kElementaryFunctionError)};
 }
 
 MomentAnswers certified_moments(const CertifiedLaw& law) {

@@ -18,7 +18,8 @@ namespace mixcert {
 namespace {
 
 constexpr int kSweeps = 50;
-constexpr double kEnough = 1e-6;  // relative change of mu at which ascent stops
+// Relative change of mu at which ascent stops; the distance then changes by about its square.
+constexpr double kSettled = 1e-3;
 constexpr std::size_t kMostRows = 16;
 
 /// Rows with positive violation, the worst ones when there are many.
@@ -52,12 +53,15 @@ Vector ascend(const Vector& v, const Matrix& gram, const std::vector<Index>& row
       change = std::max(change, std::abs(next - mu(i)));
       mu(i) = next;
     }
-    if (change <= kEnough * mu.maxCoeff()) break;
+    if (change <= kSettled * mu.maxCoeff()) break;
   }
   return mu;
 }
 
-double distance_lower(const Vector& v, const Matrix& gram, Index dimension) {
+double distance_lower(const Vector& v, const Matrix& gram, Index dimension, double enough) {
+  // One row with mu = v: its violation, up to rounding of the row's norm.
+  const double single = v.maxCoeff() * (1.0 - rounding_gamma(2 * dimension + 64));
+  if (single >= enough) return single;
   const std::vector<Index> rows = violated_rows(v);
   if (rows.empty()) return 0.0;
   const Vector mu = ascend(v, gram, rows);
@@ -72,7 +76,7 @@ double distance_lower(const Vector& v, const Matrix& gram, Index dimension) {
   // Entries of the Gram matrix are off by gamma, and every sum is bounded by these two.
   const double gamma = rounding_gamma(2 * dimension + 4 * static_cast<Index>(rows.size()) + 64);
   const double lower = linear - square - gamma * (linear + mu.sum() * mu.sum());
-  return lower > 0.0 ? next_down(std::sqrt(next_down(lower))) : 0.0;
+  return std::max(single, lower > 0.0 ? next_down(std::sqrt(next_down(lower))) : 0.0);
 }
 
 }  // namespace
@@ -88,7 +92,7 @@ Polyhedron::Polyhedron(const Statement& statement)
   threshold_size_ = thresholds_.cwiseAbs().maxCoeff();
 }
 
-Polyhedron::Distances Polyhedron::distances(ConstMatrixRef points) const {
+Polyhedron::Distances Polyhedron::distances(ConstMatrixRef points, double enough) const {
   const Matrix violations = (-rows_ * points).colwise() + thresholds_;
   const double gamma = rounding_gamma(2 * points.rows() + 32);
   Distances result{Vector(points.cols()), Vector(points.cols())};
@@ -97,7 +101,7 @@ Polyhedron::Distances Polyhedron::distances(ConstMatrixRef points) const {
     const double error = gamma * (points.col(s).norm() + threshold_size_);
     const double slack = -violations.col(s).maxCoeff();
     least = violations.col(s).array() - error;
-    result.to_set(s) = slack + error > 0.0 ? 0.0 : distance_lower(least, gram_, points.rows());
+    result.to_set(s) = slack + error > 0.0 ? 0.0 : distance_lower(least, gram_, points.rows(), enough);
     result.to_complement(s) = std::max(0.0, slack - error);
     result.inside += slack > 0.0 ? 1 : 0;
   }

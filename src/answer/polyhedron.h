@@ -4,6 +4,8 @@
 // complement of its interior, both rounded down (U.6).
 #pragma once
 
+#include <limits>
+
 #include "mixcert/answer/statement.h"
 #include "mixcert/core/types.h"
 
@@ -19,8 +21,10 @@ class Polyhedron {
     Vector to_complement;  ///< no more than the distance to where a row fails; exact up to rounding
     Index inside = 0;      ///< how many fulfil all rows strictly
   };
-  /// `points`: dimension x count.
-  [[nodiscard]] Distances distances(ConstMatrixRef points) const;
+  /// `points`: dimension x count. Distances to the set that are found to be at least `enough` are not sought
+  /// any further.
+  [[nodiscard]] Distances distances(ConstMatrixRef points,
+                                    double enough = std::numeric_limits<double>::infinity()) const;
 
  private:
   Matrix rows_;        // of norm one

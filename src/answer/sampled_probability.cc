@@ -8,15 +8,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "answer/polyhedron.h"
+#include "answer/projection.h"
 #include "mixcert/core/rounding.h"
 #include "mixcert/simulate/simulate.h"
 
 namespace mixcert {
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Index kPieceSamples = 8192;
 // Streams of the pilot and of the samples that count.
 constexpr std::uint64_t kPilot = std::uint64_t{1} << 40U;
@@ -39,19 +42,21 @@ Restriction restrict(const GaussianMixture& mixture, const Statement& statement)
   return {mixture.marginal(spoken), Polyhedron(part)};
 }
 
-/// No less than W2 between the mixture and the law of its computed samples (U.6): the factor of a covariance
-/// is exact up to rounding, in trace norm, and so is each sample.
-double sampling_error(const GaussianMixture& mixture) {
-  const Index n = mixture.dimension();
+/// No less than W2 between the part of the mixture and the law of its computed samples (U.6): the entries of
+/// the part and the factor of its covariance are exact up to rounding, in trace norm, and so is each sample.
+double sampling_error(const GaussianMixture& mixture, const GaussianMixture& part) {
+  const Index n = part.dimension();
   double largest = 0.0;
-  for (const Gaussian& component : mixture.components()) {
-    const double trace = std::max(0.0, component.covariance.trace());
-    const double factor = std::sqrt(rounding_gamma(16 * n * n + 64) * trace);
-    const double rounding =
-        rounding_gamma(8 * n + 64) * (component.mean.norm() + std::sqrt(static_cast<double>(n) * trace));
+  for (Index c = 0; c < part.size(); ++c) {
+    const Covariance& whole = mixture.component(c).covariance;
+    const double trace = std::max(0.0, part.component(c).covariance.trace());
+    const double gamma = rounding_gamma(16 * n * n + 4 * n * whole.rank() + 64);
+    const double factor = std::sqrt(gamma * trace + 2.0 * static_cast<double>(n) * negative_part(whole));
+    const double rounding = rounding_gamma(8 * n + 64) *
+                            (part.component(c).mean.norm() + std::sqrt(static_cast<double>(n) * trace));
     largest = std::max(largest, factor + rounding);
   }
-  return next_up(largest * (1.0 + 1e-12));
+  return next_up(largest * (1.0 + 1e-12) + std::numeric_limits<double>::min());
 }
 
 /// Distances of samples: to the set, to the complement, and which lie inside.
@@ -61,14 +66,15 @@ struct Sampled {
   double inside = 0.0;  ///< share
 };
 
-Sampled sample_distances(const Restriction& problem, Index samples, std::uint64_t seed, std::uint64_t index) {
+Sampled sample_distances(const Restriction& problem, Index samples, double enough, std::uint64_t seed,
+                         std::uint64_t index) {
   Sampled drawn{Vector(samples), Vector(samples)};
   Index inside = 0;
   for (Index begin = 0; begin < samples; begin += kPieceSamples) {
     const Index count = std::min(kPieceSamples, samples - begin);
     const Matrix points = sample_mixture(problem.mixture, count, seed, Stream::Mixture,
                                          index + static_cast<std::uint64_t>(begin / kPieceSamples));
-    const Polyhedron::Distances distances = problem.polyhedron.distances(points);
+    const Polyhedron::Distances distances = problem.polyhedron.distances(points, enough);
     drawn.to_set.segment(begin, count) = distances.to_set;
     drawn.to_complement.segment(begin, count) = distances.to_complement;
     inside += distances.inside;
@@ -124,14 +130,14 @@ Smoothing best_smoothing(Vector distances, double w2, double w1) {
 ProbabilityAnswer sampled_probability(const CertifiedLaw& law, const Statement& statement,
                                       const IntegrationOptions& options) {
   const Restriction problem = restrict(law.mixture(), statement);
-  const double error = sampling_error(problem.mixture);
+  const double error = sampling_error(law.mixture(), problem.mixture);
   const double w2 = next_up(law.w2() + error);
   const double w1 = next_up(law.w1() + error);
   const Index pilot_samples = std::max<Index>(1000, options.samples / 10);
-  const Sampled pilot = sample_distances(problem, pilot_samples, options.seed, kPilot);
+  const Sampled pilot = sample_distances(problem, pilot_samples, kInfinity, options.seed, kPilot);
   const Smoothing set = best_smoothing(pilot.to_set, w2, w1);
   const Smoothing complement = best_smoothing(pilot.to_complement, w2, w1);
-  const Sampled drawn = sample_distances(problem, options.samples, options.seed, kMain);
+  const Sampled drawn = sample_distances(problem, options.samples, set.width, options.seed, kMain);
   Matrix values(2, options.samples);
   for (Index s = 0; s < options.samples; ++s) {
     values(0, s) = set.at(drawn.to_set(s));

@@ -74,12 +74,15 @@ double component_share(double mean, double deviation, double threshold, double w
 double soft_tail_upper(const LineMixture& line, double threshold, double width, TransportOrder order) {
   if (std::isinf(threshold)) return threshold < 0.0 ? 1.0 : 0.0;
   double sum = 0.0;
+  bool is_zero = true;
   for (Index i = 0; i < line.size(); ++i) {
     const double weight = line.weights()(i);
     if (weight == 0.0) continue;
-    sum += weight * component_upper(line.means()(i), line.deviations()(i), threshold, width, order);
+    const double value = component_upper(line.means()(i), line.deviations()(i), threshold, width, order);
+    sum += weight * value;
+    is_zero = is_zero && value == 0.0;
   }
-  return sum == 0.0 ? 0.0 : std::min(1.0, line.average_upper(sum));
+  return is_zero ? 0.0 : std::min(1.0, line.average_upper(sum));
 }
 
 double moved_share(const LineMixture& line, double threshold, double width, TransportOrder order) {

@@ -4,8 +4,16 @@
 #include <string>
 
 #include "mixcert/core/error.h"
+#include "mixcert/core/option_table.h"
 
 namespace mixcert {
+namespace {
+
+// Rows are divided by their norms.
+constexpr double kSmallest = 1e-100;
+constexpr double kLargest = 1e100;
+
+}  // namespace
 
 void Statement::validate(Index dimension) const {
   require(rows.rows() > 0 && thresholds.size() == rows.rows(),
@@ -15,8 +23,10 @@ void Statement::validate(Index dimension) const {
                                         " entries, got " + std::to_string(rows.cols()));
   require(rows.allFinite() && thresholds.allFinite(), "statement: expected finite numbers");
   for (Index j = 0; j < rows.rows(); ++j) {
-    require(rows.row(j).cwiseAbs().maxCoeff() > 0.0,
-            "statement: expected rows that are not zero, got row " + std::to_string(j));
+    const double largest = rows.row(j).cwiseAbs().maxCoeff();
+    require(largest >= kSmallest && largest <= kLargest,
+            "statement: expected coefficients of which the largest is in 1e-100..1e100, got " +
+                format_number(largest) + " in row " + std::to_string(j));
   }
 }
 

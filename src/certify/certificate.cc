@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "certify/compression_error.h"
+#include "certify/layer_parts.h"
 #include "certify/local_error.h"
 #include "certify/replaced_weights.h"
 #include "certify/rounding_terms.h"
@@ -63,6 +64,25 @@ class LayerEvaluator {
     return compression_distances(layer_, weights(chain), lipschitz() * inflation_root(chain));
   }
 
+  /// What local() is the sum of: signature, masks and replaced weights, each under a root of its own.
+  [[nodiscard]] std::vector<RootParts> parts(const MetricChain& chain) const {
+    std::vector<RootParts> roots(3);
+    const Vector g = weights(chain);
+    for (Index j = 0; j < layer_.after.size(); ++j) {
+      const Vector errors = layer_.after.weights()(j) * g.cwiseProduct(errors_.nominal.col(j));
+      SquareParts parts;
+      parts.activations = per_neuron(errors);
+      parts.directions = by_direction(j, layer_.after.weights()(j) * g, errors);
+      roots[0].parts.add(1.0, parts);
+    }
+    if (layer_.mask_errors.size() > 0) {
+      roots[1].parts.masks = per_neuron(mask_metric(chain).cwiseProduct(layer_.mask_errors));
+    }
+    const Vector replaced = replaced_errors();
+    if (replaced.size() > 0) roots[2].parts.replaced = output_metric(chain).cwiseProduct(replaced);
+    return roots;
+  }
+
   [[nodiscard]] double gain(const MetricChain& chain) const {
     const auto k = static_cast<std::size_t>(number_ - 1);
     return (lipschitz() * sqrt(Upper::exact(chain.activation_weights[k].maxCoeff())) * inflation_root(chain))
@@ -104,23 +124,51 @@ class LayerEvaluator {
            PushRounding(network_.layer(number_), norm, input_count_).in(output_metric(chain)) * (1.0 + 1e-9);
   }
 
+  [[nodiscard]] Vector mask_metric(const MetricChain& chain) const {
+    return over_inputs(chain.mask_weights[static_cast<std::size_t>(number_ - 1)], input_count_);
+  }
+
   /// Masks that are not enumerated (D.5), (D.6).
   [[nodiscard]] Upper mask_term(const MetricChain& chain) const {
     if (layer_.mask_errors.size() == 0) return {};
     require(!layer_.unperturbed || &chain == &sensitivity_.paper,
             "certificate: masks left unperturbed need the paper's constants");
-    const Vector weights =
-        over_inputs(chain.mask_weights[static_cast<std::size_t>(number_ - 1)], input_count_);
+    const Vector weights = mask_metric(chain);
     return sqrt(Upper::of_sum(weights.dot(layer_.mask_errors), 2 * weights.size() + 8)) *
            inflation_root(chain);
   }
 
-  /// Weights that are not Gaussian (W.1).
-  [[nodiscard]] Upper replaced_weights(const MetricChain& chain) const {
+  /// Weights that are not Gaussian (W.1), per output of the next layer; empty without any.
+  [[nodiscard]] Vector replaced_errors() const {
     const DenseLayer& next = network_.layer(number_);
     if (!has_replaced_weights(next) || layer_.second_moments.size() == 0) return {};
-    const Vector errors = replaced_weight_errors(next, layer_.second_moments, input_count_);
+    return replaced_weight_errors(next, layer_.second_moments, input_count_);
+  }
+  [[nodiscard]] Upper replaced_weights(const MetricChain& chain) const {
+    const Vector errors = replaced_errors();
+    if (errors.size() == 0) return {};
     return sqrt(Upper::of_sum(output_metric(chain).dot(errors), 2 * errors.size() + 16));
+  }
+
+  /// Sums over inputs of numbers per coordinate.
+  [[nodiscard]] Vector per_neuron(const Vector& coordinates) const {
+    return coordinates.reshaped(input_count_, coordinates.size() / input_count_).colwise().sum();
+  }
+
+  /// `errors` of component j, the metric g included, as what the axes of its grid leave out, and the axes
+  /// (X.3).
+  [[nodiscard]] Vector by_direction(Index j, const Vector& g, const Vector& errors) const {
+    const GridSignature& signature = layer_.signatures[static_cast<std::size_t>(j)];
+    const double l2 = lipschitz().nominal * lipschitz().nominal;
+    Vector amounts(signature.axis_count() + 1);
+    for (Index d = 0; d < signature.axis_count(); ++d) {
+      const auto axis = static_cast<std::size_t>(d);
+      amounts(d + 1) = !signature.coordinates.empty() ? errors(signature.coordinates[axis])
+                                                      : l2 * signature.quantizers[axis]->distortion.nominal *
+                                                            g.dot(signature.directions.col(d).cwiseAbs2());
+    }
+    amounts(0) = errors.sum() - amounts.tail(signature.axis_count()).sum();
+    return amounts;
   }
 
   /// (S.5): one coordinate, E|s(z) - s(c)| <= l deviation E|x - location|.
@@ -156,14 +204,14 @@ LayerTerms evaluate_layer(const Network& network, const Sensitivity& sensitivity
   const double infinity = std::numeric_limits<double>::infinity();
   LayerTerms terms;
   terms.local = terms.local_w1 = {infinity, infinity};
-  const MetricChain* best = chains.front();
-  for (const MetricChain* chain : chains) {
-    const auto local = evaluator.local(*chain);
+  for (std::size_t c = 0; c < chains.size(); ++c) {
+    const auto local = evaluator.local(*chains[c]);
     terms.local_w1 = min(terms.local_w1, local.w1);
     if (local.w2.upper >= terms.local.upper) continue;
     terms.local = local.w2;
-    best = chain;
+    terms.chain = c;
   }
+  const MetricChain* best = chains[terms.chain];
   terms.metric = best->name;
   terms.gain = evaluator.gain(*best);
   // Transport costs are the expensive part: the first (scalar) chain and the best one suffice.
@@ -178,6 +226,13 @@ LayerTerms evaluate_layer(const Network& network, const Sensitivity& sensitivity
   terms.compression_w1 = min(compression.w1, compression.w2);
   terms.local_w1 = min(terms.local_w1, terms.local);
   return terms;
+}
+
+std::vector<RootParts> signature_parts(const Network& network, const Sensitivity& sensitivity,
+                                       const LayerTrace& layer, Index number, Index input_count,
+                                       CertificateForm form, const LayerTerms& terms) {
+  const LayerEvaluator evaluator(network, sensitivity, layer, number, input_count, form);
+  return evaluator.parts(*chains_of(sensitivity, form)[terms.chain]);
 }
 
 void Certificate::add_up() {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "certify/joint_slices.h"
+#include "certify/layer_parts.h"
 #include "certify/moment_error.h"
 #include "certify/rounding_terms.h"
 #include "mixcert/core/error.h"
@@ -21,11 +22,15 @@ struct NormSum {
   double slack_squared = 0.0;
 };
 
+/// The layer without the noise of its weights, which is measured over all inputs together.
+DenseLayer mean_layer_of(const DenseLayer& next) {
+  return {next.name(), next.weight_mean(), next.bias_mean(), DeterministicWeights{}, DeterministicBias{}};
+}
+
 /// Signal terms of all inputs: (H.1) for the layer's mean weights.
 std::vector<std::vector<NormSum>> signal_terms(const DenseLayer& next, const std::vector<Carrier>& carriers,
                                                const JointLayerTrace& layer, Index input_count) {
-  const DenseLayer mean_layer(next.name(), next.weight_mean(), next.bias_mean(), DeterministicWeights{},
-                              DeterministicBias{});
+  const DenseLayer mean_layer = mean_layer_of(next);
   std::vector<std::vector<NormSum>> sums;
   sums.reserve(carriers.size());
   for (const Carrier& carrier : carriers) sums.emplace_back(carrier.norms.size());
@@ -72,6 +77,7 @@ LayerTerms evaluate_layer(const DenseLayer& next, const std::vector<Carrier>& ca
     if (total.upper >= terms.local.upper) continue;
     terms.local = total;
     terms.metric = carriers[c].name;
+    terms.chain = c;
     terms.gain = carriers[c].gain();
   }
   terms.local_w1 = terms.local;
@@ -79,6 +85,26 @@ LayerTerms evaluate_layer(const DenseLayer& next, const std::vector<Carrier>& ca
 }
 
 }  // namespace
+
+std::vector<RootParts> joint_parts(const Network& network, const Carriers& carriers,
+                                   const JointLayerTrace& layer, Index number, Index input_count,
+                                   const LayerTerms& terms) {
+  const Carrier& carrier = carriers[static_cast<std::size_t>(number - 1)][terms.chain];
+  const DenseLayer mean_layer = mean_layer_of(network.layer(number));
+  std::vector<RootParts> roots;
+  for (const CarriedNorm& norm : carrier.norms) {
+    RootParts& root = roots.emplace_back();
+    root.factor = norm.factor;
+    root.parts.noise = norm.metric.cwiseProduct(layer.noise.cost);
+  }
+  for (Index d = 0; d < input_count; ++d) {
+    const Gaussian law = law_at_input(layer.law, d, input_count);
+    const SurrogateLaw surrogate = surrogate_at_input(layer.surrogate, d, input_count);
+    const PieceError error(mean_layer, law, surrogate);
+    for (std::size_t n = 0; n < roots.size(); ++n) roots[n].parts.add(1.0, error.parts(carrier.norms[n]));
+  }
+  return roots;
+}
 
 Certificate evaluate_joint_certificate(const Network& network, const Sensitivity& sensitivity,
                                        const Carriers& carriers, const JointTrace& trace) {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "certify/compression_error.h"
+#include "certify/layer_parts.h"
 #include "certify/masked_law.h"
 #include "certify/moment_error.h"
 #include "certify/rounding_terms.h"
@@ -85,6 +86,7 @@ void evaluate_local(const Network& network, const std::vector<Carrier>& carriers
     if (local.w2.upper >= terms.local.upper) continue;
     terms.local = local.w2;
     terms.metric = carriers[c].name;
+    terms.chain = c;
     terms.gain = carriers[c].gain();
   }
   terms.local_w1 = min(terms.local_w1, terms.local);
@@ -107,11 +109,34 @@ void evaluate_reduction(const Sensitivity& sensitivity, const MomentLayerTrace& 
     compression_w1 = min(compression_w1, distances.w1);
     splitting = min(splitting, split_distance(layer, g, scale));
   }
+  terms.splitting = splitting;
   terms.compression = compression + splitting;
   terms.compression_w1 = min(compression_w1, compression) + splitting;
 }
 
 }  // namespace
+
+std::vector<RootParts> moment_parts(const Network& network, const Carriers& carriers,
+                                    const MomentLayerTrace& layer, Index number, const LayerTerms& terms) {
+  const Carrier& carrier = carriers[static_cast<std::size_t>(number - 1)][terms.chain];
+  const Index leaves = layer.masks.size();
+  const Vector weights = pushed_weights(layer);
+  std::vector<RootParts> roots;
+  for (const CarriedNorm& norm : carrier.norms) roots.insert(roots.end(), 2, {norm.factor, {}});
+  for (Index i = 0; i < weights.size(); ++i) {
+    const PieceError error(network.layer(number), layer.pieces.component(i / leaves),
+                           layer.surrogates[static_cast<std::size_t>(i)]);
+    for (std::size_t n = 0; n < carrier.norms.size(); ++n) {
+      SquareParts parts = error.parts(carrier.norms[n]);
+      // Weights that are not Gaussian stand under a root of their own.
+      SquareParts replaced;
+      replaced.replaced.swap(parts.replaced);
+      roots[2 * n].parts.add(weights(i), parts);
+      roots[2 * n + 1].parts.add(weights(i), replaced);
+    }
+  }
+  return roots;
+}
 
 LayerTerms evaluate_moment_layer(const Network& network, const Sensitivity& sensitivity,
                                  const Carriers& carriers, const MomentLayerTrace& layer,

@@ -38,9 +38,26 @@ Vector noise_roots(const CarriedNorm& norm) {
   return (1.0 + 1e-12) * norm.noise_gram.diagonal().cwiseMax(0.0).cwiseSqrt();
 }
 
+/// (V_lj a_j)^2.
+Matrix squares_of(const Matrix& v, const Vector& a) { return (v * a.asDiagonal()).cwiseAbs2(); }
+
 /// sum_j (V_lj a_j)^2 for every row l.
 Vector sum_of_squares(const Matrix& v, const Vector& a) {
   return (v * a.asDiagonal()).rowwise().squaredNorm();
+}
+
+Vector row_sums(const std::vector<Matrix>& parts) {
+  Vector sums = parts.front().rowwise().sum();
+  for (std::size_t i = 1; i < parts.size(); ++i) sums += parts[i].rowwise().sum();
+  return sums;
+}
+
+/// The row sums of variance_parts() where coordinates are independent, without the matrices: what most
+/// networks spend most of their time on.
+Vector independent_variances(const Matrix& v, const SurrogateLaw& law) {
+  Vector variance = sum_of_squares(v, law.square_slope) + sum_of_squares(v, law.square_rest);
+  if (law.is_masked()) variance += sum_of_squares(v, law.mask_square.cwiseSqrt());
+  return variance;
 }
 
 }  // namespace
@@ -88,26 +105,40 @@ PieceError::PieceError(const DenseLayer& next, const Gaussian& piece, const Surr
   if (has_replaced_weights(next)) replaced_ = replaced_weight_errors(next, law.second + law.second_error, 1);
 }
 
-Upper PieceError::hermite_form(const Matrix& gram, const Vector& roots, const Vector& first_order,
-                               Index operations) const {
-  const Index n = first_order.size();
+Vector PieceError::hermite_squares(const Vector& first_order) const {
+  return first_order.array().square() + law_.quadratic.array().square() + law_.rest.array().square();
+}
+
+double PieceError::hermite_column(const Matrix& gram, const Vector& first_order, Index j) const {
   const auto p = first_order.array();
   const auto q = law_.quadratic.array();
   const auto t = law_.rest.array();
+  const auto r = correlation_.col(j).array();
+  const auto b = gram.col(j).array();
+  return (b * r * (p * p(j) + q * q(j) * r) + b.abs() * r.abs().cube() * (t * t(j))).sum();
+}
+
+Vector PieceError::hermite_parts(const Matrix& gram, const Vector& first_order) const {
+  if (independent_) return gram.diagonal().cwiseProduct(hermite_squares(first_order));
+  Vector parts(first_order.size());
+  for (Index j = 0; j < parts.size(); ++j) parts(j) = hermite_column(gram, first_order, j);
+  return parts;
+}
+
+Upper PieceError::hermite_form(const Matrix& gram, const Vector& roots, const Vector& first_order,
+                               Index operations) const {
+  const Index n = first_order.size();
   if (independent_) {
-    const Vector squares = p.square() + q.square() + t.square();
+    const Vector squares = hermite_squares(first_order);
     const double sum = gram.diagonal().dot(squares);
     const double majorant = roots.cwiseAbs2().dot(squares);
     return {sum, next_up(sum + rounding_gamma(2 * n + operations + 32) * kFormSafety * majorant)};
   }
   double sum = 0.0;
-  for (Index j = 0; j < n; ++j) {
-    const auto r = correlation_.col(j).array();
-    const auto b = gram.col(j).array();
-    sum += (b * r * (p * p(j) + q * q(j) * r) + b.abs() * r.abs().cube() * (t * t(j))).sum();
-  }
+  for (Index j = 0; j < n; ++j) sum += hermite_column(gram, first_order, j);
   // Entries of r are at most 1, those of B and its majorant at most the product of the roots: (H.5).
-  const double majorant = square((roots.array() * (p.abs() + q.abs() + t)).sum());
+  const auto sizes = first_order.array().abs() + law_.quadratic.array().abs() + law_.rest.array();
+  const double majorant = square((roots.array() * sizes).sum());
   const double relative =
       3.0 * correlation_error_ + rounding_gamma(operations + 16) + rounding_gamma(4 * n + 32);
   return {positive_part(sum), positive_part(next_up(sum + relative * kFormSafety * majorant))};
@@ -134,6 +165,33 @@ Upper PieceError::masked_form(const Matrix& gram, const Vector& roots, const Vec
                                                               kFormSafety * majorant))};
 }
 
+std::vector<Matrix> PieceError::variance_parts(const Matrix& v) const {
+  std::vector<Matrix> parts;
+  // Products V a^2 before squares: V^2 may underflow where V a^2 does not.
+  if (independent_) {
+    parts = {squares_of(v, law_.square_slope), squares_of(v, law_.square_rest)};
+  } else {
+    const Matrix linear = v * law_.square_slope.asDiagonal();
+    const Matrix rest = v * law_.square_rest.asDiagonal();
+    parts = {(linear * correlation_).cwiseProduct(linear),
+             (rest * correlation_.cwiseAbs2()).cwiseProduct(rest)};
+  }
+  if (law_.is_masked()) parts.push_back(squares_of(v, law_.mask_square.cwiseSqrt()));
+  return parts;
+}
+
+/// Output l's amount goes to the neurons in proportion to their parts of Var S_l (X.2).
+Vector PieceError::noise_by_neuron(const Vector& outputs) const {
+  const auto* law = std::get_if<MeanFieldWeights>(&next_.weights());
+  if (law == nullptr || noise_.isZero(0.0)) return {};
+  Matrix variance = Matrix::Zero(law->variance.rows(), law->variance.cols());
+  for (const Matrix& part : variance_parts(law->variance)) variance += part;
+  const Vector sums = variance.rowwise().sum();
+  const Vector ratios =
+      outputs.binaryExpr(sums, [](double amount, double sum) { return sum > 0.0 ? amount / sum : 0.0; });
+  return variance.transpose() * ratios;
+}
+
 void PieceError::compute_noise(const DenseLayer& next) {
   const Index outputs = next.outputs();
   noise_ = Vector::Zero(outputs);
@@ -146,19 +204,8 @@ void PieceError::compute_noise(const DenseLayer& next) {
   columns << law_.second, law_.second_error,
       law_.square_slope.cwiseAbs() + law_.square_slope_error + law_.square_rest, law_.square_slope_error;
   const Matrix sums = v * columns;
-  Vector variance;
-  double relative = 2.0 * rounding_gamma(3 * n + 32);
-  // Products V a^2 before squares: V^2 may underflow where V a^2 does not.
-  if (independent_) {
-    variance = sum_of_squares(v, law_.square_slope) + sum_of_squares(v, law_.square_rest);
-  } else {
-    const Matrix linear = v * law_.square_slope.asDiagonal();
-    const Matrix rest = v * law_.square_rest.asDiagonal();
-    variance = (linear * correlation_).cwiseProduct(linear).rowwise().sum() +
-               (rest * correlation_.cwiseAbs2()).cwiseProduct(rest).rowwise().sum();
-    relative += 2.0 * correlation_error_;
-  }
-  if (law_.is_masked()) variance += sum_of_squares(v, law_.mask_square.cwiseSqrt());
+  const double relative = 2.0 * rounding_gamma(3 * n + 32) + (independent_ ? 0.0 : 2.0 * correlation_error_);
+  const Vector variance = independent_ ? independent_variances(v, law_) : row_sums(variance_parts(v));
   for (Index l = 0; l < outputs; ++l) {
     const double least = next.bias_variances()(l);
     const double mean = least + sums(l, 0);
@@ -185,6 +232,23 @@ Upper PieceError::mean_square(const CarriedNorm& norm) const {
 Upper PieceError::replaced_weights(const CarriedNorm& norm) const {
   if (replaced_.size() == 0) return {};
   return Upper::of_sum(norm.metric.dot(replaced_), 2 * norm.metric.size() + 8);
+}
+
+SquareParts PieceError::parts(const CarriedNorm& norm) const {
+  SquareParts parts;
+  parts.activations = hermite_parts(norm.gram, law_.linear);
+  if (norm.noise_gram.size() > 0) {
+    parts.correlated_noise = hermite_parts(norm.noise_gram, law_.linear + law_.gain);
+  }
+  if (law_.is_masked()) {
+    parts.masks = norm.gram.diagonal().cwiseProduct(law_.mask_cost);
+    if (norm.noise_gram.size() > 0)
+      parts.masks += norm.noise_gram.diagonal().cwiseProduct(law_.mask_variance);
+  }
+  parts.noise = norm.metric.cwiseProduct(noise_);
+  parts.noise_neurons = noise_by_neuron(parts.noise);
+  if (replaced_.size() > 0) parts.replaced = norm.metric.cwiseProduct(replaced_);
+  return parts;
 }
 
 double PieceError::size_in(const CarriedNorm& norm) const {

@@ -5,7 +5,10 @@
 // One input. Layers whose outputs are correlated given their input have a coarser noise term (H.7).
 #pragma once
 
+#include <vector>
+
 #include "certify/rounding_terms.h"
+#include "certify/square_parts.h"
 #include "mixcert/certify/carrier.h"
 #include "mixcert/certify/moment_trace.h"
 
@@ -32,6 +35,8 @@ class PieceError {
   [[nodiscard]] double slack(const CarriedNorm& norm) const;
   /// Bound of E |(W - W') a + b - b'|_Q^2 where weights that are not Gaussian became Gaussian (W.1).
   [[nodiscard]] Upper replaced_weights(const CarriedNorm& norm) const;
+  /// What mean_square() and replaced_weights() are sums of, without rounding (X.1).
+  [[nodiscard]] SquareParts parts(const CarriedNorm& norm) const;
   /// Per output, the bound of E (sqrt S_l - sqrt E S_l)^2 that mean_square weighs with the metric (H.2).
   [[nodiscard]] const Vector& noise() const { return noise_; }
   /// No less than the root of E |y - E b|_Q^2.
@@ -39,6 +44,16 @@ class PieceError {
 
  private:
   void compute_noise(const DenseLayer& next);
+  /// Var S_l of (H.2) is the sum of the rows l of these; columns are neurons. `v` are the variances of the
+  /// weights.
+  [[nodiscard]] std::vector<Matrix> variance_parts(const Matrix& v) const;
+  [[nodiscard]] Vector noise_by_neuron(const Vector& outputs) const;
+  /// p^2 + q^2 + t^2 of every neuron: the form of independent coordinates.
+  [[nodiscard]] Vector hermite_squares(const Vector& first_order) const;
+  /// Column j of the form of correlated coordinates.
+  [[nodiscard]] double hermite_column(const Matrix& gram, const Vector& first_order, Index j) const;
+  /// What each neuron adds to the form.
+  [[nodiscard]] Vector hermite_parts(const Matrix& gram, const Vector& first_order) const;
   /// (H.1) for any order-one coefficients p: sum_ij B_ij (p p r + q q r^2) + |B_ij| |r|^3 t t, each B_ij
   /// computed with at most `operations` roundings and of size at most roots_i roots_j.
   [[nodiscard]] Upper hermite_form(const Matrix& gram, const Vector& roots, const Vector& first_order,

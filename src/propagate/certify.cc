@@ -28,13 +28,19 @@ bool is_joint(const Prepared& prepared, ConstMatrixRef inputs) {
   return prepared.options.joint && inputs.cols() > 1;
 }
 
+/// Without the trace, which nothing looks at again.
+Result by_signatures(const Prepared& prepared, ConstMatrixRef inputs) {
+  Trace trace;
+  return certify_by_signatures(prepared, inputs, trace);
+}
+
 /// The smaller certified bound of the methods that apply.
 Result certify_best(const Prepared& prepared, ConstMatrixRef inputs, Certified& made) {
-  if (!prepared.moment || !fits_moments(prepared, inputs)) return certify_by_signatures(prepared, inputs);
+  if (!prepared.moment || !fits_moments(prepared, inputs)) return by_signatures(prepared, inputs);
   Result best = made.is_joint ? certify_jointly_by_moments(prepared, inputs, made.joint_trace)
                               : certify_by_moments(prepared, inputs.col(0), made.trace);
   if (!prepared.signature || best.termination == Termination::EpsilonReached) return best;
-  Result other = certify_by_signatures(prepared, inputs);
+  Result other = by_signatures(prepared, inputs);
   const double seconds = best.seconds + other.seconds;
   if (!(best.w2.value <= other.w2.value)) best = std::move(other);
   best.seconds = seconds;

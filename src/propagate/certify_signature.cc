@@ -42,7 +42,7 @@ CertificateMode mode_used(CertificateMode asked, const Certificate& certificate)
 
 }  // namespace
 
-Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs) {
+Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs, Trace& trace) {
   const auto start = std::chrono::steady_clock::now();
   const Network& network = prepared.network;
   const Options& options = prepared.options;
@@ -53,7 +53,7 @@ Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs) {
     if (options.epsilon) return epsilon.plan(layer, mixture);
     return LayerSizes{options.components, options.signature_size};
   };
-  const Trace trace = propagate(network, inputs, sensitivity, options, planner, services);
+  trace = propagate(network, inputs, sensitivity, options, planner, services);
 
   Result result;
   result.method = options.method == Method::Cross ? Method::Cross : Method::Signature;

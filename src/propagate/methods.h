@@ -10,6 +10,7 @@
 #include "mixcert/certify/joint_trace.h"
 #include "mixcert/certify/moment_trace.h"
 #include "mixcert/certify/sensitivity.h"
+#include "mixcert/certify/trace.h"
 #include "mixcert/propagate/certify.h"
 
 namespace mixcert {
@@ -54,8 +55,9 @@ Certified certify_network(const Prepared& prepared, ConstMatrixRef inputs, Index
 void certify_each(Index input_count, const Options& options, const Services& services, const ResultSink& sink,
                   const std::function<Result(Index)>& certify_input);
 
-/// Certifies the columns of `inputs` as one joint law, by signatures.
-Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs);
+/// Certifies the columns of `inputs` as one joint law, by signatures; `trace` is what the result was computed
+/// from.
+Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs, Trace& trace);
 /// Certifies one input by the moment method; `trace` is what the result was computed from.
 Result certify_by_moments(const Prepared& prepared, ConstVectorRef input, MomentTrace& trace);
 /// Certifies the columns of `inputs` as one joint law, by the moment method with one Gaussian per layer.

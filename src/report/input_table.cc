@@ -13,9 +13,6 @@ namespace {
 
 using Kind = Column::Kind;
 
-/// Inputs with a chart of their class probabilities.
-constexpr std::size_t kClassCharts = 6;
-
 /// Which columns the rows have.
 struct Shape {
   bool images = false, statistics = false, upper = false, classes = false;

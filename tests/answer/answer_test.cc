@@ -140,6 +140,27 @@ TEST(Moments, EndsAreAttained) {
   }
 }
 
+TEST(Moments, NoiseAndMissingBounds) {
+  const CertifiedLine line(normal_line(1.0, 3.0), 1.0, 0.5);
+  const Interval noisy = certified_deviation(line, 4.0);
+  EXPECT_NEAR(noisy.estimate, 5.0, 1e-14);
+  EXPECT_NEAR(noisy.lower, std::sqrt(4.0 + 16.0), 1e-13);
+  EXPECT_NEAR(noisy.upper, std::sqrt(16.0 + 16.0), 1e-13);
+  EXPECT_NEAR(certified_mean(line).lower, 0.5, 1e-14);
+  const CertifiedLaw none = random_law(1, 2, 2, kInfinity);
+  EXPECT_EQ(certified_moments(none).means[1].upper, kInfinity);
+  EXPECT_EQ(certified_moments(none).deviations[1].lower, 0.0);
+  EXPECT_EQ(certified_covariances(none).lower(0, 1), -kInfinity);
+  EXPECT_EQ(certified_covariances(none).upper(0, 0), kInfinity);
+  EXPECT_LT(certified_covariances(random_law(1, 2, 2, 1e-310)).entry(0, 1).width(), 1e-12);
+  const CovarianceAnswers exact = certified_covariances(random_law(1, 2, 2, 0.0));
+  EXPECT_LT(exact.entry(0, 1).width(), 1e-12);
+  EXPECT_THROW(certified_covariances(none, {0, 2}), InvalidArgument);
+  EXPECT_THROW(coordinate(none, 2), InvalidArgument);
+  EXPECT_THROW(project(none, Vector::Zero(2)), InvalidArgument);
+  EXPECT_THROW(project(none, Vector::Constant(2, kInfinity)), InvalidArgument);
+}
+
 TEST(Probability, AgreesWithNaiveDual) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     Generator generator = make_generator(seed, Stream::Example, 2);

@@ -213,6 +213,19 @@ TEST(StatementProbability, IndependentOutputsMultiply) {
   EXPECT_EQ(answer.interval.upper, again.interval.upper);
 }
 
+TEST(StatementProbability, CornersAreFartherThanFaces) {
+  // From the origin to the corner (1, 1) a mass of eps^2/2 can be moved; one half-space alone says eps^2. The
+  // ball that fits into the box has radius 1.
+  const double eps = 0.5;
+  const CertifiedLaw law(GaussianMixture(Gaussian{Vector::Zero(2), Covariance::zero(2)}), eps, eps);
+  const ProbabilityAnswer corner = probability(law, parse_statement("y0 > 1 and y1 > 1", {2}));
+  EXPECT_GE(corner.interval.upper, eps * eps / 2.0);
+  EXPECT_NEAR(corner.interval.upper, eps * eps / 2.0, 3e-4);
+  const ProbabilityAnswer inside = probability(law, parse_statement("-1 < y0 < 1 and -1 < y1 < 1", {2}));
+  EXPECT_LE(inside.interval.lower, 1.0 - eps * eps);
+  EXPECT_NEAR(inside.interval.lower, 1.0 - eps * eps, 3e-4);
+}
+
 TEST(MostLikelyClass, SettlesWhatIsClear) {
   Vector mean(3);
   mean << 0.0, 1.0, -5.0;

@@ -26,7 +26,8 @@ TEST_P(Help, FitsAScreenAndShowsAnExample) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, Help,
-                         ::testing::Values("", "certify", "sample", "compare", "inspect", "options"));
+                         ::testing::Values("", "certify", "sample", "compare", "explain", "inspect",
+                                           "options"));
 
 using HelpPages = CommandLineTest;
 

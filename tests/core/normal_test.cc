@@ -116,6 +116,24 @@ TEST(Normal, SquareAboutIsNeverBelowTheTruth) {
   }
 }
 
+TEST(Normal, ErrorsHoldOnBothSides) {
+  const auto below = [](const Upper& got) {
+    return Precise(got.nominal) - (Precise(got.upper) - got.nominal);
+  };
+  for (const Interval& i : random_intervals(500)) {
+    EXPECT_LE(below(normal_square_about(i.center, i.lower, i.upper)), precise_square(i));
+    if (!(i.lower < i.upper)) continue;
+    // Centers of distances lie outside: at an end, or beyond it.
+    for (const double center : {i.lower, i.upper, i.upper + 1.0, i.lower - 1e3}) {
+      const Upper got = normal_distance_about(center, i.lower, i.upper);
+      const Precise truth = abs(testing::precise_mean_about(center, i.lower, i.upper));
+      if (std::isinf(center)) continue;
+      EXPECT_GE(Precise(got.upper), truth) << center << " " << i.lower << " " << i.upper;
+      EXPECT_LE(below(got), truth) << center << " " << i.lower << " " << i.upper;
+    }
+  }
+}
+
 TEST(Normal, SquareAboutIsAccurateOnNarrowCells) {
   for (const Interval& i : random_intervals(1000)) {
     if (!(i.upper - i.lower <= 0.5) || std::abs(i.lower) > 9.0) continue;

@@ -14,7 +14,9 @@
 namespace mixcert {
 
 Interval certified_mean(const CertifiedLine& line);
-Interval certified_deviation(const CertifiedLine& line);
+/// Of y + e with independent e of standard deviation `noise`, sharper than that of line.with_noise(noise)
+/// (U.8).
+Interval certified_deviation(const CertifiedLine& line, double noise = 0.0);
 
 struct MomentAnswers {
   std::vector<Interval> means;

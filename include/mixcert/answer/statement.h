@@ -13,8 +13,8 @@ struct Statement {
   Matrix rows;        ///< half-spaces x dimension
   Vector thresholds;  ///< one per half-space
 
-  /// Throws InvalidArgument unless there is a row, all are of the dimension, finite and not zero, and
-  /// thresholds are finite.
+  /// Throws InvalidArgument unless there is a row, all are of the dimension and have a largest coefficient
+  /// between 1e-100 and 1e100, and thresholds are finite.
   void validate(Index dimension) const;
 };
 

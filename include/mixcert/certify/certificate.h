@@ -25,11 +25,13 @@ enum class CertificateForm {
 /// What one hidden layer adds at the output.
 struct LayerTerms {
   Upper compression;  ///< W2; the moment method's splitting included
+  Upper splitting;    ///< the part of it that is splitting
   Upper local;        ///< W2, of signature or surrogate, and rounding
   Upper compression_w1;
   Upper local_w1;
   double gain = 0.0;               ///< largest sqrt(G_ii) of the chain of the local term
   std::string metric;              ///< name of that chain
+  std::size_t chain = 0;           ///< its place among those tried
   std::string compression_metric;  ///< name of the compression term's; empty where nothing was compressed
 };
 

@@ -1,0 +1,212 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// mixcert explain: one result of a result file is certified again, taken apart, and tried with other options.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "command.h"
+#include "explain_json.h"
+#include "mixcert/core/error.h"
+#include "mixcert/core/version.h"
+#include "mixcert/io/result_file.h"
+#include "mixcert/io/sha256.h"
+#include "mixcert/transport/mixture_transport.h"
+#include "model_flags.h"
+#include "report/explain_report.h"
+#include "report/text_table.h"
+#include "run_context.h"
+#include "terminal.h"
+
+namespace mixcert::cli {
+namespace {
+
+struct ExplainArguments {
+  std::string result;
+  std::optional<Index> input;
+  std::vector<std::string> models;
+  Index top = 3;
+  double seconds = 10.0;
+  std::optional<std::string> json;
+};
+
+/// The options of the run. A name or value that this program does not know is the file's error.
+Options recorded_options(const StoredRun& stored, const RunRecord& run) {
+  Options options;
+  const auto& table = option_table();
+  for (const auto& [name, value] : run.options) {
+    const auto field =
+        std::find_if(table.begin(), table.end(), [&](const auto& one) { return one.name == name; });
+    try {
+      require(field != table.end(), "option --" + name + ": this program has none of this name");
+      if (!value.empty()) field->set(options, value);
+    } catch (const InvalidArgument& error) {
+      throw FileError(stored.file + ": 'run': " + error.what());
+    }
+  }
+  options.statistics = 0;
+  return options;
+}
+
+/// One per model: those of `members`, or the one of a single model.
+std::vector<ModelRecord> recorded_models(const RunRecord& run) {
+  return run.members.empty() ? std::vector<ModelRecord>{{run.model_sha256, 1.0}} : run.members;
+}
+
+void check_models(const std::vector<std::string>& files, const std::vector<ModelRecord>& models,
+                  const StoredRun& stored) {
+  require(files.size() == models.size(),
+          fmt::format("option --model: expected {}, as {} was made from, got {}",
+                      counted(static_cast<Index>(models.size()), "file"), stored.file, files.size()));
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (!std::filesystem::exists(files[i])) {
+      throw FileError(files[i] + ": no such file; the model of " + stored.file +
+                      " can be named with --model FILE");
+    }
+    const std::string sha256 = sha256_of_file(files[i]);
+    if (sha256 == models[i].sha256) continue;
+    throw FileError(
+        fmt::format("{}: expected the model that {} was made from (SHA-256 {:.12}..), got {:.12}..", files[i],
+                    stored.file, models[i].sha256, sha256));
+  }
+}
+
+Ensemble load_recorded(const ExplainArguments& arguments, const StoredRun& stored, const RunRecord& run,
+                       const ReadLimits& limits) {
+  const std::vector<std::string>& files = arguments.models.empty() ? run.model_files : arguments.models;
+  const std::vector<ModelRecord> models = recorded_models(run);
+  check_models(files, models, stored);
+  Vector weights(static_cast<Index>(models.size()));
+  for (Index i = 0; i < weights.size(); ++i) weights(i) = models[static_cast<std::size_t>(i)].weight;
+  return load_models(files, weights, stored.noise, limits);
+}
+
+/// The row to explain: the one asked for, or the one with the largest bound.
+Index chosen_row(const ExplainArguments& arguments, const StoredRun& stored, const RunRecord& run) {
+  const auto rows = static_cast<Index>(stored.results.size());
+  require(!run.joint || !arguments.input,
+          "option --input: expected none, because " + stored.file + " is one joint result");
+  if (arguments.input) {
+    require(*arguments.input >= 0 && *arguments.input < rows,
+            fmt::format("option --input: expected a number in 0..{}, got {}", rows - 1, *arguments.input));
+    return *arguments.input;
+  }
+  Index worst = 0;
+  for (Index i = 1; i < rows; ++i) {
+    const auto bound = [&](Index row) { return stored.results[static_cast<std::size_t>(row)].w2_bound; };
+    if (bound(i) > bound(worst)) worst = i;
+  }
+  return worst;
+}
+
+std::string heading(const Explanation& explanation, const StoredRun& stored, const RunRecord& run,
+                    Index row) {
+  const double before = stored.results[static_cast<std::size_t>(row)].w2_bound;
+  const double now = explanation.result.w2.value;
+  std::string text =
+      fmt::format("{} of {}: W2({}, mixture) <= {} by method {}; relative {}\n",
+                  run.joint ? "joint law" : fmt::format("input {}", row), stored.file,
+                  explanation.members.size() == 1 ? "network" : "ensemble", short_bound(now),
+                  to_string(explanation.result.method), short_bound(explanation.result.relative_w2));
+  if (now == before) return text + "certified again from the file: the same bound\n";
+  return text + fmt::format("warning: the file has the bound {}, written by version {}; this is version {}\n",
+                            format_number(before), run.version, version());
+}
+
+Services services_of_run() {
+  Services services;
+  services.cancel = &cancel_flag();
+  services.mixture_plan = [](const GaussianMixture& from, const GaussianMixture& to) {
+    return mixture_transport(from, to).plan.entries;
+  };
+  return services;
+}
+
+void run_explain(const ExplainArguments& arguments) {
+  std::vector<NamedFile> read = {{"RESULT", arguments.result}};
+  for (const std::string& model : arguments.models) read.push_back({"--model", model});
+  check_outputs(read, {{"--json", arguments.json}});
+  const StoredRun stored = read_run(arguments.result);
+  const RunRecord& run = stored.require_record("explain");
+  const Index row = chosen_row(arguments, stored, run);
+  const Options options = recorded_options(stored, run);
+  require(options.method != Method::Cross, stored.file + ": method cross has no bound to explain");
+  const Ensemble ensemble = load_recorded(arguments, stored, run, {});
+  const Matrix inputs = run.joint ? stored.inputs : Matrix(stored.inputs.col(row));
+  std::optional<AtomicFile> json;
+  if (arguments.json) json.emplace(*arguments.json);
+
+  const Services services = services_of_run();
+  const Explanation explanation = explain(ensemble, inputs, options, services);
+  std::fputs(heading(explanation, stored, run, row).c_str(), stdout);
+  std::fputs(contributions_text(explanation, arguments.top).c_str(), stdout);
+  std::fflush(stdout);
+  std::vector<Trial> trials;
+  if (arguments.seconds > 0.0) {
+    trials = run_trials(ensemble, inputs, options, candidate_options(options, explanation.result),
+                        arguments.seconds, services);
+  }
+  std::fputs(trials_text(trials).c_str(), stdout);
+  if (!json) return;
+  nlohmann::ordered_json report = {
+      {"mixcert", version()}, {"result", arguments.result}, {"command", command_line()}};
+  report["input"] = run.joint ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(row);
+  report["stored_w2_bound"] = stored.results[static_cast<std::size_t>(row)].w2_bound;
+  report.update(explanation_json(explanation));
+  report["trials"] = trials_json(trials);
+  commit_json(*json, report);
+  std::printf("wrote %s\n", arguments.json->c_str());
+}
+
+/// A number of the command line within a range.
+template <class T>
+auto number_setter(T& field, const std::string& name, double low, double high) {
+  return [&field, name, low, high](const std::string& text) {
+    using Number = std::conditional_t<std::is_same_v<T, double>, double, Index>;
+    const auto value = parse_number<Number>(text);
+    if (!value || !(static_cast<double>(*value) >= low) || !(static_cast<double>(*value) <= high)) {
+      bad_option(name, fmt::format("a number in {}..{}", low, high), text);
+    }
+    field = *value;
+  };
+}
+
+}  // namespace
+
+void add_explain_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("explain", "what a bound is made of, and what lowers it");
+  auto arguments = std::make_shared<ExplainArguments>();
+  command->add_option("RESULT", arguments->result, "result of mixcert certify (.npz)")
+      ->required()
+      ->type_name("");
+  command
+      ->add_option_function<std::string>("--input", number_setter(arguments->input, "input", 0, 1e15),
+                                         "row of the result [the one with the largest bound]")
+      ->type_name("I");
+  command
+      ->add_option("--model", arguments->models, "network file, where it moved; once for each of an ensemble")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  command
+      ->add_option_function<std::string>("--top", number_setter(arguments->top, "top", 0, 1e6),
+                                         "neurons listed for each source")
+      ->type_name("N")
+      ->default_str("3");
+  command
+      ->add_option_function<std::string>("--seconds", number_setter(arguments->seconds, "seconds", 0, 1e6),
+                                         "time for trying other options; 0: none")
+      ->type_name("X")
+      ->default_str("10");
+  command->add_option("--json", arguments->json, "write every amount of every neuron")->type_name("FILE");
+  command->footer("Example:\n  mixcert explain r.npz --input 3");
+  command->callback([arguments] { run_explain(*arguments); });
+}
+
+}  // namespace mixcert::cli

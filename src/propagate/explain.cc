@@ -1,0 +1,79 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The bound at one input taken apart, docs/theory/explain.md.
+#include "mixcert/propagate/explain.h"
+
+#include <cmath>
+#include <utility>
+
+#include "mixcert/core/error.h"
+#include "mixcert/propagate/epsilon_planner.h"
+#include "propagate/ensemble_result.h"
+#include "propagate/methods.h"
+
+namespace mixcert {
+namespace {
+
+/// The contributions to the bound that `made` has; its trace is the one the bound was computed from.
+BoundContributions contributions_of(const Prepared& prepared, ConstMatrixRef inputs, const Certified& made) {
+  const Network& network = prepared.network;
+  if (made.result.method == Method::Moment) {
+    return made.is_joint
+               ? joint_contributions(network, prepared.sensitivity, prepared.carriers, made.joint_trace)
+               : moment_contributions(network, prepared.sensitivity, prepared.carriers, made.trace);
+  }
+  // Signatures leave no trace behind; they are made again, and the same way.
+  Trace trace;
+  (void)certify_by_signatures(prepared, inputs, trace);
+  return signature_contributions(network, prepared.sensitivity, trace,
+                                 certificate_form(prepared.options.certificate));
+}
+
+/// (X.4): the squares of the members' bounds average to that of the ensemble.
+std::vector<double> member_contributions(const std::vector<Result>& results, const Vector& weights) {
+  double sum = 0.0;
+  std::vector<double> amounts;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const double bound = results[i].w2.value;
+    amounts.push_back(weights(static_cast<Index>(i)) * bound * bound);
+    sum += amounts.back();
+  }
+  for (double& amount : amounts) amount = sum > 0.0 ? amount / std::sqrt(sum) : 0.0;
+  return amounts;
+}
+
+}  // namespace
+
+Explanation explain(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options,
+                    const Services& services) {
+  options.validate();
+  require(options.method != Method::Cross, "explain: method cross has no bound to explain");
+  check_inputs(ensemble.member(0), inputs);
+  require(options.joint || inputs.cols() == 1,
+          "explain: expected one input, got " + std::to_string(inputs.cols()));
+  std::vector<Prepared> prepared;
+  std::vector<Result> results;
+  Explanation explanation;
+  Certified largest;
+  double largest_share = -1.0;
+  for (Index i = 0; i < ensemble.size(); ++i) {
+    prepared.push_back(prepare_network(ensemble.member(i), options, services));
+    Certified made = certify_network(prepared.back(), inputs, 0);
+    results.push_back(made.result);
+    const double share = ensemble.weights()(i) * made.result.w2.value * made.result.w2.value;
+    if (!(share > largest_share)) continue;
+    largest_share = share;
+    explanation.member = i;
+    largest = std::move(made);
+  }
+  explanation.members = member_contributions(results, ensemble.weights());
+  explanation.contributions =
+      contributions_of(prepared[static_cast<std::size_t>(explanation.member)], inputs, largest);
+  explanation.member_result = std::move(largest.result);
+  explanation.result = ensemble.size() == 1
+                           ? explanation.member_result
+                           : combine_results(std::move(results), ensemble.weights(), options);
+  return explanation;
+}
+
+}  // namespace mixcert
