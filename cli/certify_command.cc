@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "command.h"
+#include "mixcert/answer/expectation.h"
+#include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
 #include "mixcert/io/result_file.h"
 #include "mixcert/propagate/certify.h"
@@ -80,12 +82,24 @@ class PageOfRun {
  public:
   PageOfRun(const CertifyArguments& arguments, const Subject& subject)
       : arguments_(arguments), subject_(subject), file_(arguments.report) {
+    const ReportFlags& flags = arguments.report;
+    require(file_.wanted() || (!flags.classes && !flags.image),
+            "options --classes and --image: expected --report, in which they show");
     if (!file_.wanted()) return;
+    require(!flags.classes || (!arguments.options.joint && subject.ensemble.outputs() > 1),
+            "option --classes: expected two outputs or more at single inputs");
     collector_.emplace(subject.ensemble, arguments.options, subject.inputs,
                        arguments.report.image_of(arguments.models.models.front(), subject.inputs.rows()));
   }
   void add(const Result& result) {
-    if (collector_) collector_->add(result);
+    if (!collector_) return;
+    std::optional<ClassAnswer> classes;
+    if (arguments_.report.classes) {
+      IntegrationOptions integration;
+      integration.seed = arguments_.options.seed;
+      classes = class_answer(CertifiedLaw(result), integration, static_cast<std::uint64_t>(result.input));
+    }
+    collector_->add(result, std::move(classes));
   }
   void write(const RunRecord& record) {
     if (!collector_) return;
@@ -155,7 +169,8 @@ void add_certify_command(CLI::App& app) {
   command->add_option("--out", arguments->out, "write mixtures and bounds (.npz)")->type_name("FILE");
   command->add_option("--json", arguments->json, "write every bound and where it comes from")
       ->type_name("FILE");
-  arguments->report.add_to(*command, true);
+  arguments->report.add_to(*command);
+  arguments->report.add_subject_to(*command);
   add_table_options(*command, option_table(), arguments->options);
   command->footer(
       "Example:\n  mixcert certify net.safetensors --inputs x.csv --signature-size 100 --out r.npz");

@@ -36,14 +36,18 @@ bool can_be_shown(const LayerShape& shape) {
 
 }  // namespace
 
-void ReportFlags::add_to(CLI::App& command, bool with_image) {
+void ReportFlags::add_to(CLI::App& command) {
   command.add_option("--report", report, "write a report to read in a browser (.html)")->type_name("FILE");
-  if (!with_image) return;
+}
+
+void ReportFlags::add_subject_to(CLI::App& command) {
   command
       .add_option_function<std::string>(
           "--image", [this](const std::string& text) { image = parse_image(text); },
-          "inputs are pictures of this size: shown in the report")
+          "the report shows inputs as pictures of this size")
       ->type_name("HxW[xC]");
+  command.add_flag("--classes", classes, "outputs are logits: class probabilities in the report")
+      ->disable_flag_override();
 }
 
 std::optional<LayerShape> ReportFlags::image_of(const std::string& model, Index features) const {

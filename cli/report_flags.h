@@ -17,9 +17,11 @@ namespace mixcert::cli {
 struct ReportFlags {
   std::optional<std::string> report;
   std::optional<LayerShape> image;  ///< as --image says
+  bool classes = false;             ///< outputs are logits
 
-  /// `with_image`: the command's inputs may be pictures.
-  void add_to(CLI::App& command, bool with_image);
+  void add_to(CLI::App& command);
+  /// --image and --classes, for commands whose networks may classify pictures.
+  void add_subject_to(CLI::App& command);
   /// Shape of the inputs where they are pictures that can be shown: --image, or the shape that the first
   /// model begins with. Throws InvalidArgument where --image does not fit `features`.
   [[nodiscard]] std::optional<LayerShape> image_of(const std::string& model, Index features) const;

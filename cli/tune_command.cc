@@ -115,7 +115,7 @@ void add_tune_command(CLI::App& app) {
       ->required()
       ->type_name("FILE");
   command->add_option("--json", arguments->json, "write every step and the comparison")->type_name("FILE");
-  arguments->report.add_to(*command, false);
+  arguments->report.add_to(*command);
   command->add_flag("--restart", arguments->restart, "begin anew where a checkpoint exists");
   add_table_options(*command, tune_option_table(), arguments->options);
   add_table_options(*command, prior_comparison_table(), arguments->comparison,

@@ -18,8 +18,6 @@ using Kind = Column::Kind;
 
 constexpr std::size_t kShownRows = 1000;
 constexpr std::size_t kDrawnRows = 24;
-constexpr std::size_t kClassCharts = 6;
-
 /// Widest first; rows without a finite interval before all.
 std::vector<AnswerRow> widest_first(std::vector<AnswerRow> rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const AnswerRow& a, const AnswerRow& b) {

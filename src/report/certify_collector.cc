@@ -75,7 +75,7 @@ std::size_t CertifyCollector::place(Index from_left) const {
   return static_cast<std::size_t>(order_[static_cast<std::size_t>(from_left)]);
 }
 
-void CertifyCollector::add(const Result& result, std::vector<Interval> classes) {
+void CertifyCollector::add(const Result& result, std::optional<ClassAnswer> classes) {
   add_sums(result);
   add_layers(result);
   if (options_.joint) {
@@ -131,7 +131,7 @@ void CertifyCollector::add_layers(const Result& result) {
   }
 }
 
-void CertifyCollector::add_row(const Result& result, std::vector<Interval> classes) {
+void CertifyCollector::add_row(const Result& result, std::optional<ClassAnswer> classes) {
   InputRow row;
   row.input = result.input;
   row.bound = result.w2.value;
@@ -142,8 +142,19 @@ void CertifyCollector::add_row(const Result& result, std::vector<Interval> class
   row.components = result.mixture.size();
   row.seconds = result.seconds;
   if (!image_) row.features = first_entries(inputs_.col(result.input), kShownFeatures);
-  row.mean = first_entries(result.mixture.mean(), kShownOutputs);
-  row.deviation = first_entries(result.mixture.standard_deviation(), kShownOutputs);
+  const Vector mean = result.mixture.mean(), deviation = result.mixture.standard_deviation();
+  mean.maxCoeff(&row.largest_output);
+  if (mean.size() <= kShownOutputs) {
+    row.mean = first_entries(mean, kShownOutputs);
+    row.deviation = first_entries(deviation, kShownOutputs);
+  } else {
+    row.mean = {mean(row.largest_output)};
+    row.deviation = {deviation(row.largest_output)};
+  }
+  if (classes) {
+    ++contents_.classified;
+    if (classes->settled) ++contents_.settled;
+  }
   row.classes = std::move(classes);
   contents_.rows.push_back(std::move(row));
   if (static_cast<Index>(contents_.rows.size()) >= 2 * kShownInputs) keep_worst();

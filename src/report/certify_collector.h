@@ -19,15 +19,15 @@ class CertifyCollector {
   CertifyCollector(const Ensemble& ensemble, const Options& options, const Matrix& inputs,
                    std::optional<LayerShape> image);
 
-  /// `classes`: expected softmax probabilities where they are known.
-  void add(const Result& result, std::vector<Interval> classes = {});
+  /// `classes`: where they were asked for.
+  void add(const Result& result, std::optional<ClassAnswer> classes = {});
   /// All but the facts of the run, which the caller knows.
   [[nodiscard]] CertifyContents finish();
 
  private:
   void add_sums(const Result& result);
   void add_layers(const Result& result);
-  void add_row(const Result& result, std::vector<Interval> classes);
+  void add_row(const Result& result, std::optional<ClassAnswer> classes);
   void add_band(const Result& result);
   void add_joint_band(const Result& result);
   void add_correlation(const Result& result);

@@ -31,12 +31,13 @@ std::string subject(const CertifyContents& c) { return c.run.models.size() > 1 ?
 std::string summary(const CertifyContents& c) {
   if (c.joint) {
     return fmt::format(
-        "The joint law of the {}'s outputs at {}, as a Gaussian mixture within a proven 2-Wasserstein "
+        "The joint law of the {}\u2019s outputs at {}, as a Gaussian mixture within a proven 2-Wasserstein "
         "distance (W2).",
         subject(c), counted(c.points, "input"));
   }
   return fmt::format(
-      "The law of the {}'s output at {}, as a Gaussian mixture within a proven 2-Wasserstein distance (W2).",
+      "The law of the {}\u2019s output at {}, as a Gaussian mixture within a proven 2-Wasserstein distance "
+      "(W2).",
       subject(c), c.inputs == 1 ? "one input" : "each of " + count_text(c.inputs) + " inputs");
 }
 
@@ -61,6 +62,12 @@ std::vector<Headline> headlines(const CertifyContents& c) {
                    std::isnan(upper) ? "\u2265 " + lower : lower + " \u2013 " + number_text(upper),
                    fmt::format("from {} samples; not certified", count_text(c.statistics->samples)),
                    Tone::Estimate});
+  }
+  if (c.classified > 0) {
+    const double share = static_cast<double>(c.settled) / static_cast<double>(c.classified);
+    all.push_back({"Class settled", fmt::format("{:.0f} %", std::floor(100.0 * share)),
+                   fmt::format("{} of {} inputs", count_text(c.settled), count_text(c.classified)),
+                   Tone::Certified});
   }
   return all;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "mixcert/answer/expectation.h"
 #include "mixcert/network/layer_shape.h"
 #include "mixcert/propagate/result.h"
 #include "report/charts.h"
@@ -30,12 +31,13 @@ struct InputRow {
   std::string method;
   Index components = 0;
   double seconds = 0.0;
-  std::vector<double> features;   ///< the first few
-  std::vector<double> mean;       ///< of the first outputs
-  std::vector<double> deviation;  ///< of the first outputs
-  std::string image;              ///< PNG; empty: none
-  /// Expected softmax probabilities of every class, where they were asked for.
-  std::vector<Interval> classes;
+  std::vector<double> features;  ///< the first few
+  /// Of the outputs, where there are at most kShownOutputs of them; of the one with the largest mean where
+  /// there are more.
+  std::vector<double> mean, deviation;
+  Index largest_output = 0;            ///< by its mean
+  std::string image;                   ///< PNG; empty: none
+  std::optional<ClassAnswer> classes;  ///< where they were asked for
 };
 
 /// Law of one output at one input: weights, means, standard deviations.
@@ -54,6 +56,7 @@ struct CertifyContents {
   bool joint = false;
   double bound_sum = 0.0, bound_worst = 0.0, relative_sum = 0.0, relative_worst = 0.0;
   Index worst_input = 0;
+  Index settled = 0, classified = 0;  ///< inputs whose class was asked for, and those where it is proven
   Index without_bound = 0, above_scale = 0, epsilon_missed = 0;
   std::string missed_reason;
   double lower_sum = 0.0, upper_sum = 0.0;
@@ -69,9 +72,6 @@ struct CertifyContents {
   std::vector<double> correlation;     ///< of the first output over inputs, row-major; jointly only
   Index correlation_side = 0;
 };
-
-/// Settled by the certificate: the interval of one class is above all others.
-std::optional<std::size_t> settled_class(const std::vector<Interval>& classes);
 
 Page certify_page(const CertifyContents& contents);
 

@@ -13,9 +13,6 @@ namespace {
 
 using Kind = Column::Kind;
 
-/// Inputs with a chart of their class probabilities.
-constexpr std::size_t kClassCharts = 6;
-
 /// Which columns the rows have.
 struct Shape {
   bool images = false, statistics = false, upper = false, classes = false;
@@ -28,17 +25,11 @@ Shape shape_of(const CertifyContents& c) {
     shape.images |= !row.image.empty();
     shape.statistics |= !std::isnan(row.lower);
     shape.upper |= !std::isnan(row.upper);
-    shape.classes |= !row.classes.empty();
+    shape.classes |= row.classes.has_value();
     shape.features = std::max(shape.features, row.features.size());
     shape.outputs = std::max(shape.outputs, row.mean.size());
   }
   return shape;
-}
-
-std::size_t likeliest(const std::vector<Interval>& classes) {
-  const auto smaller = [](const Interval& a, const Interval& b) { return a.estimate < b.estimate; };
-  return static_cast<std::size_t>(std::max_element(classes.begin(), classes.end(), smaller) -
-                                  classes.begin());
 }
 
 std::vector<Column> columns_of(const CertifyContents& c, const Shape& shape) {
@@ -57,8 +48,9 @@ std::vector<Column> columns_of(const CertifyContents& c, const Shape& shape) {
     columns.push_back({"P \u2264", Kind::Number, Tone::Certified});
     columns.push_back({"settled", Kind::Text});
   }
+  if (c.outputs > kShownOutputs) columns.push_back({"largest output"});
   for (std::size_t i = 0; i < shape.outputs; ++i) {
-    const std::string which = c.outputs == 1 ? "" : fmt::format(" {}", i);
+    const std::string which = c.outputs == 1 || c.outputs > kShownOutputs ? "" : fmt::format(" {}", i);
     columns.push_back({"mean" + which});
     columns.push_back({"sd" + which});
   }
@@ -68,18 +60,18 @@ std::vector<Column> columns_of(const CertifyContents& c, const Shape& shape) {
 }
 
 void add_classes(const InputRow& row, std::vector<Cell>& cells) {
-  if (row.classes.empty()) {
+  if (!row.classes) {
     cells.insert(cells.end(), {number_cell(NAN), number_cell(NAN), number_cell(NAN), word_cell("\u2013")});
     return;
   }
-  const std::size_t best = likeliest(row.classes);
-  cells.push_back(count_cell(static_cast<long long>(best)));
-  cells.push_back(number_cell(row.classes[best].lower));
-  cells.push_back(number_cell(row.classes[best].upper));
-  cells.push_back(word_cell(settled_class(row.classes) ? "yes" : "no"));
+  const Interval& probability = row.classes->probabilities[static_cast<std::size_t>(row.classes->predicted)];
+  cells.push_back(count_cell(row.classes->predicted));
+  cells.push_back(number_cell(probability.lower));
+  cells.push_back(number_cell(probability.upper));
+  cells.push_back(word_cell(row.classes->settled ? "yes" : "no"));
 }
 
-std::vector<Cell> cells_of(const InputRow& row, const Shape& shape) {
+std::vector<Cell> cells_of(const InputRow& row, const Shape& shape, bool largest) {
   std::vector<Cell> cells{count_cell(row.input)};
   if (shape.images) cells.push_back({fmt::format("input {}", row.input), NAN, row.image});
   for (std::size_t i = 0; i < shape.features; ++i) {
@@ -90,6 +82,7 @@ std::vector<Cell> cells_of(const InputRow& row, const Shape& shape) {
   if (shape.statistics) cells.push_back(number_cell(row.lower));
   if (shape.upper) cells.push_back(number_cell(row.upper));
   if (shape.classes) add_classes(row, cells);
+  if (largest) cells.push_back(count_cell(row.largest_output));
   for (std::size_t i = 0; i < shape.outputs; ++i) {
     cells.push_back(number_cell(i < row.mean.size() ? row.mean[i] : NAN));
     cells.push_back(number_cell(i < row.deviation.size() ? row.deviation[i] : NAN));
@@ -104,7 +97,7 @@ Section table_section(const CertifyContents& c, const Shape& shape) {
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (table.columns[i].title == "W2 \u2264") table.sorted_by = static_cast<int>(i);
   }
-  for (const InputRow& row : c.rows) table.rows.push_back(cells_of(row, shape));
+  for (const InputRow& row : c.rows) table.rows.push_back(cells_of(row, shape, c.outputs > kShownOutputs));
   Section section{"Every input", {}};
   if (static_cast<Index>(c.rows.size()) < c.inputs) section.title = "The worst inputs";
   std::string text = "Columns in blue are proven";
@@ -131,50 +124,38 @@ Section rank_section(const CertifyContents& c, const Shape& shape) {
 }
 
 Figure class_figure(const InputRow& row) {
+  const ClassAnswer& answer = *row.classes;
+  const auto best = static_cast<std::size_t>(answer.predicted);
   std::vector<NamedInterval> answers;
-  const std::size_t best = likeliest(row.classes);
-  for (std::size_t i = 0; i < row.classes.size(); ++i)
-    answers.push_back({std::to_string(i), row.classes[i], i == best});
+  for (std::size_t i = 0; i < answer.probabilities.size(); ++i) {
+    answers.push_back({std::to_string(i), answer.probabilities[i], i == best});
+  }
   Figure figure;
-  figure.title = fmt::format("Input {}: class {}{}", row.input, best,
-                             settled_class(row.classes) ? ", settled" : ", not settled");
+  figure.title =
+      fmt::format("Input {}: class {}, {}", row.input, best, answer.settled ? "settled" : "not settled");
   figure.image = row.image;
   figure.alternative = fmt::format(
-      "Intervals of the probabilities of {} classes; class {} between {} and {}.", row.classes.size(), best,
-      number_text(row.classes[best].lower), number_text(row.classes[best].upper));
+      "Intervals of the probabilities of {} classes; class {} between {} and {}.", answers.size(), best,
+      number_text(answer.probabilities[best].lower), number_text(answer.probabilities[best].upper));
   figure.spec = intervals_chart(answers, 0.0, 1.0, "expected probability");
   return figure;
 }
 
 Section class_section(const CertifyContents& c) {
   FigureRow charts;
-  Index settled = 0, known = 0;
   for (const InputRow& row : c.rows) {
-    if (row.classes.empty()) continue;
-    ++known;
-    if (settled_class(row.classes)) ++settled;
-    if (charts.figures.size() < kClassCharts) charts.figures.push_back(class_figure(row));
+    if (row.classes && charts.figures.size() < kClassCharts) charts.figures.push_back(class_figure(row));
   }
-  return {
-      "Class probabilities",
-      {Paragraph{fmt::format(
-           "Bars: where the network\u2019s expected softmax probability of each class is proven to lie; "
-           "lines: the mixture\u2019s value. "
-           "The certificate settles the class of {} of {} inputs. Shown are the {} with the largest bounds.",
-           count_text(settled), count_text(known), charts.figures.size())},
-       charts}};
+  const std::string text = fmt::format(
+      "Bars: where the network\u2019s expected softmax probability of each class is proven to lie; lines: "
+      "the "
+      "mixture\u2019s value. Settled: the class with the largest expected probability is proven to be the "
+      "largest one. The certificate settles {} of {} inputs; shown are the {} with the largest bounds.",
+      count_text(c.settled), count_text(c.classified), charts.figures.size());
+  return {"Class probabilities", {Paragraph{text}, charts}};
 }
 
 }  // namespace
-
-std::optional<std::size_t> settled_class(const std::vector<Interval>& classes) {
-  if (classes.empty()) return std::nullopt;
-  const std::size_t best = likeliest(classes);
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    if (i != best && !(classes[best].lower > classes[i].upper)) return std::nullopt;
-  }
-  return best;
-}
 
 std::vector<Section> input_sections(const CertifyContents& c) {
   std::vector<Section> sections;

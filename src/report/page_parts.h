@@ -13,6 +13,9 @@
 
 namespace mixcert::page {
 
+/// Inputs with a chart of their class probabilities.
+inline constexpr std::size_t kClassCharts = 6;
+
 struct ModelFact {
   std::string file;
   std::string sha256;
