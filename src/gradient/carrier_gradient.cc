@@ -33,9 +33,7 @@ struct QuadraticGradient {
 
 using QuadraticGradients = std::vector<QuadraticGradient>;
 
-QuadraticGradients zeros(const std::vector<OutputNorm>& norms) {
-  return QuadraticGradients(norms.begin(), norms.end());
-}
+QuadraticGradients zeros(const std::vector<OutputNorm>& norms) { return {norms.begin(), norms.end()}; }
 
 /// M'QM: M gains 2 Q M X, Q gains M X M', X the derivatives in the Gram matrix.
 void add_gram(const OutputNorm& norm, const DenseLayer& layer, const Matrix& gram_bar,

@@ -21,7 +21,7 @@ void pull_neuron_correlation(const Covariance& covariance, Index input_count, co
   if (law.size() == 0) law = Matrix::Zero(dense.rows(), dense.cols());
   std::vector<Matrix> inverses;
   for (Index j = 0; j < neurons; ++j) {
-    inverses.push_back(Eigen::LLT<Matrix>(dense.block(j * d, j * d, d, d)).solve(Matrix::Identity(d, d)));
+    inverses.emplace_back(Eigen::LLT<Matrix>(dense.block(j * d, j * d, d, d)).solve(Matrix::Identity(d, d)));
   }
   for (Index i = 0; i < neurons; ++i) {
     for (Index j = 0; j < i; ++j) {

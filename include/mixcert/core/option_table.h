@@ -139,7 +139,7 @@ OptionField<Owner> choice_option(std::string name, Enum Owner::*member,
 template <class Owner>
 OptionField<Owner> text_option(const std::string& name, std::string Owner::*member, std::string value_name,
                                std::string constraint, std::string help,
-                               std::function<void(const std::string&)> check = nullptr) {
+                               const std::function<void(const std::string&)>& check = nullptr) {
   return {name,
           OptionKind::Real,  // any kind that takes one value: the table has none for text
           std::move(value_name),
