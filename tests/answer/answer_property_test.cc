@@ -111,12 +111,11 @@ void check_statements(const CertifiedLaw& law, const Matrix& samples, Widths& wi
   const Interval boxed = probability(law, box).interval;
   expect_probability(boxed, share(box), samples.cols(), "box");
   widths["box"].push_back(boxed.width());
-  if (law.dimension() < 2) return;
-  const MostLikelyClass classes = most_likely_class(law, 0, law.dimension());
-  for (Index c = 0; c < law.dimension(); ++c) {
+  if (n < 2) return;
+  const MostLikelyClass classes = most_likely_class(law, 0, n);
+  for (Index c = 0; c < n; ++c) {
     const Interval one = classes.probabilities[static_cast<std::size_t>(c)].interval;
-    expect_probability(one, share(class_statement(law.dimension(), 0, law.dimension(), c)), samples.cols(),
-                       "class");
+    expect_probability(one, share(class_statement(law.dimension(), 0, n, c)), samples.cols(), "class");
     widths["class"].push_back(one.width());
   }
 }
