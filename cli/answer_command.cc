@@ -1,9 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // mixcert answer: what the bounds of a result say about means, probabilities, classes and scores.
-#include <fmt/format.h>
-
-#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -12,163 +9,152 @@
 #include <vector>
 
 #include "answer_json.h"
+#include "answer_subjects.h"
 #include "command.h"
-#include "mixcert/answer/questions.h"
 #include "mixcert/answer/scores.h"
-#include "mixcert/answer/statement_parser.h"
-#include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
-#include "mixcert/io/inputs.h"
-#include "mixcert/io/result_file.h"
-#include "report/answer_report.h"
+#include "report/answer_contents.h"
+#include "report/png_image.h"
 #include "run_context.h"
 #include "terminal.h"
 
 namespace mixcert::cli {
 namespace {
 
-struct AnswerArguments {
-  std::string result;
-  std::optional<Index> input;
-  std::vector<std::string> statements;
-  std::optional<std::string> labels;
-  std::optional<std::string> json;
-  Questions questions;
-  AnswerOptions options;
-};
-
-/// The laws of the file, and which of them are asked about.
-struct Subjects {
-  std::vector<StoredResult> results;
-  OutputShape shape;
-  bool joint = false;
-  Index first = 0;  ///< number of the first law among the inputs
-};
-
-Subjects read_subjects(const AnswerArguments& arguments) {
-  StoredRun run = read_run(arguments.result);
-  Subjects subjects;
-  const Index dimension = run.results.front().mixture.dimension();
-  subjects.joint = run.run && run.run->joint;
-  subjects.shape = {dimension, 1};
-  if (subjects.joint && run.run->outputs > 0)
-    subjects.shape = {run.run->outputs, dimension / run.run->outputs};
-  subjects.results = std::move(run.results);
-  if (!arguments.input) return subjects;
-  const auto count = static_cast<Index>(subjects.results.size());
-  if (subjects.joint) throw InvalidArgument("option --input: the result is one law over all inputs");
-  if (*arguments.input < 0 || *arguments.input >= count)
-    throw InvalidArgument(fmt::format("option --input: expected 0..{}, got {}", count - 1, *arguments.input));
-  subjects.first = *arguments.input;
-  subjects.results = {std::move(subjects.results[static_cast<std::size_t>(*arguments.input)])};
-  return subjects;
+std::vector<std::string> pictures(const ReportFlags& flags, const Subjects& subjects) {
+  std::vector<std::string> images;
+  if (!flags.image || subjects.inputs.cols() == 0) return images;
+  const std::optional<LayerShape> shape = flags.image_of("", subjects.inputs.rows());
+  const double low = subjects.inputs.minCoeff();
+  const double high = subjects.inputs.maxCoeff();
+  for (Index i = 0; i < subjects.inputs.cols(); ++i)
+    images.push_back(page::png_image(subjects.inputs.col(i), *shape, low, high));
+  return images;
 }
 
-/// One column per law; empty where none were given.
-Matrix read_labels(const AnswerArguments& arguments, const Subjects& subjects) {
-  if (!arguments.labels) return {};
-  if (subjects.joint) throw InvalidArgument("option --labels: the result is one law over all inputs");
-  const Matrix all = read_inputs(*arguments.labels);
-  const Index outputs = subjects.shape.outputs;
-  const Index wanted = arguments.questions.classes ? 1 : target_count(outputs, arguments.options);
-  const auto count = static_cast<Index>(subjects.results.size());
-  if (all.rows() != wanted || all.cols() < subjects.first + count)
-    throw FileError(fmt::format("{}: expected labels of {} with {} each, got {} with {}", *arguments.labels,
-                                counted(subjects.first + count, "input"), wanted, all.cols(), all.rows()));
-  const Matrix labels = all.middleCols(subjects.first, count);
-  if (!arguments.questions.classes) return labels;
-  for (Index i = 0; i < count; ++i) {
-    const double label = labels(0, i);
-    if (label != std::floor(label) || label < 0.0 || label >= static_cast<double>(outputs))
-      throw FileError(fmt::format("{}: row {}: expected a class in 0..{}, got {}", *arguments.labels,
-                                  subjects.first + i, outputs - 1, label));
+page::RunFacts facts_of(const AnswerArguments& arguments, const Subjects& subjects) {
+  page::RunFacts facts;
+  facts.version = version();
+  facts.command = command_line();
+  facts.seed = arguments.options.seed;
+  for (const auto& field : answer_option_table())
+    facts.options.emplace_back(field.name, field.get(arguments.options));
+  if (!subjects.run) return facts;
+  facts.assumptions = subjects.run->assumptions;
+  for (std::size_t i = 0; i < subjects.run->model_files.size(); ++i) {
+    const std::vector<ModelRecord>& members = subjects.run->members;
+    facts.models.push_back({subjects.run->model_files[i],
+                            i < members.size() ? members[i].sha256 : subjects.run->model_sha256,
+                            i < members.size() ? members[i].weight : 1.0});
   }
-  return labels;
+  return facts;
 }
 
-/// All that is found out about one law.
-struct Answered {
-  LawAnswers answers;
-  RegressionPoint regression;
-  ClassPoint classes;
+/// Scores over the labelled set, if there are labels: of classes or of a regression.
+class Scores {
+ public:
+  Scores(const AnswerArguments& arguments, Matrix labels)
+      : arguments_(arguments), labels_(std::move(labels)), regression_(arguments.options.level) {}
+
+  void add(const CertifiedLaw& law, const LawAnswers& answers, Index place, Index input) {
+    if (!wanted()) return;
+    if (answers.classes) {
+      classes_.add(score_class(law, *answers.classes, static_cast<Index>(labels_(0, place))));
+    } else {
+      regression_.add(
+          score_regression(law, labels_.col(place), arguments_.options, static_cast<std::uint64_t>(input)));
+    }
+  }
+  [[nodiscard]] bool wanted() const { return labels_.cols() > 0; }
+  [[nodiscard]] std::string text() const {
+    if (!wanted()) return "";
+    return of_classes() ? scores_text(classes_.summary()) : scores_text(regression_.summary());
+  }
+  [[nodiscard]] nlohmann::ordered_json json() const {
+    return of_classes() ? scores_json(classes_.summary()) : scores_json(regression_.summary());
+  }
+  [[nodiscard]] std::vector<page::Headline> headlines() const {
+    if (!wanted()) return {};
+    return of_classes() ? page::score_headlines(classes_.summary())
+                        : page::score_headlines(regression_.summary());
+  }
+
+ private:
+  [[nodiscard]] bool of_classes() const { return arguments_.report.classes; }
+
+  const AnswerArguments& arguments_;
+  Matrix labels_;
+  RegressionScores regression_;
+  ClassScores classes_;
 };
 
-Answered answer_one(const CertifiedLaw& law, const AnswerArguments& arguments, ConstMatrixRef labels,
-                    Index place, Index input) {
-  const auto stream = static_cast<std::uint64_t>(input);
-  Answered answered;
-  answered.answers = answer(law, arguments.questions, arguments.options, stream);
-  if (labels.cols() == 0) return answered;
-  if (arguments.questions.classes) {
-    answered.classes = score_class(law, *answered.answers.classes, static_cast<Index>(labels(0, place)));
-  } else {
-    answered.regression = score_regression(law, labels.col(place), arguments.options, stream);
-  }
-  return answered;
-}
-
-void write_json(AtomicFile& file, const AnswerArguments& arguments, nlohmann::ordered_json results,
-                const std::optional<nlohmann::ordered_json>& scores) {
-  nlohmann::ordered_json json{
-      {"mixcert", version()}, {"result", arguments.result}, {"command", command_line()}};
-  for (const auto& field : answer_option_table()) json["options"][field.name] = field.get(arguments.options);
-  if (scores) json["scores"] = *scores;
-  json["results"] = std::move(results);
-  commit_json(file, json);
-  std::printf("wrote %s\n", arguments.json->c_str());
-}
-
-void run_answer(AnswerArguments& arguments) {
-  arguments.options.validate();
-  check_outputs({{"RESULT", arguments.result}, {"--labels", arguments.labels}}, {{"--json", arguments.json}});
-  const Subjects subjects = read_subjects(arguments);
-  if (arguments.questions.classes && subjects.joint)
-    throw InvalidArgument("option --classes: the result is one law over all inputs");
-  for (const std::string& text : arguments.statements)
-    arguments.questions.statements.push_back(parse_statement(text, subjects.shape));
-  const Matrix labels = read_labels(arguments, subjects);
-  std::optional<AtomicFile> file;
-  if (arguments.json) file.emplace(*arguments.json);
-
-  const auto count = static_cast<Index>(subjects.results.size());
-  std::vector<Answered> answered(subjects.results.size());
-  ProgressBar progress("answer", count);
-  const auto law_of = [&](Index i) {
-    const StoredResult& stored = subjects.results[static_cast<std::size_t>(i)];
-    return CertifiedLaw(stored.mixture, stored.w2_bound, stored.w1_bound);
-  };
+/// In parallel over the laws; each has random streams of its own.
+std::vector<LawAnswers> answer_all(const AnswerArguments& arguments, const Subjects& subjects) {
+  const Questions questions = read_questions(arguments, subjects);
+  std::vector<LawAnswers> answers(subjects.results.size());
+  ProgressBar progress("answer", subjects.count());
   parallel_for(
-      count, arguments.options.threads,
+      subjects.count(), arguments.options.threads,
       [&](Index i) {
-        answered[static_cast<std::size_t>(i)] =
-            answer_one(law_of(i), arguments, labels, i, subjects.first + i);
+        answers[static_cast<std::size_t>(i)] = answer(subjects.law(i), questions, arguments.options,
+                                                      static_cast<std::uint64_t>(subjects.first + i));
         progress.advance();
       },
       &cancel_flag());
   progress.clear();
+  return answers;
+}
 
-  AnswerReport report({subjects.shape.outputs, subjects.joint, arguments.options, arguments.statements,
-                       arguments.questions.covariances, arguments.questions.classes});
-  nlohmann::ordered_json results = nlohmann::ordered_json::array();
-  RegressionScores regression(arguments.options.level);
-  ClassScores classes;
-  for (Index i = 0; i < count; ++i) {
-    const Answered& one = answered[static_cast<std::size_t>(i)];
-    report.add(subjects.first + i, law_of(i), one.answers);
-    if (file)
-      results.push_back(answers_json(subjects.first + i, law_of(i), one.answers, arguments.statements));
-    if (labels.cols() > 0 && arguments.questions.classes) classes.add(one.classes);
-    if (labels.cols() > 0 && !arguments.questions.classes) regression.add(one.regression);
+void write_json(AtomicFile& file, const AnswerArguments& arguments, const Subjects& subjects,
+                const std::vector<LawAnswers>& answers, const Scores& scores) {
+  nlohmann::ordered_json json{
+      {"mixcert", version()}, {"result", arguments.result}, {"command", command_line()}};
+  for (const auto& field : answer_option_table()) json["options"][field.name] = field.get(arguments.options);
+  if (scores.wanted()) json["scores"] = scores.json();
+  json["results"] = nlohmann::ordered_json::array();
+  for (Index i = 0; i < subjects.count(); ++i) {
+    json["results"].push_back(answers_json(subjects.first + i, subjects.law(i),
+                                           answers[static_cast<std::size_t>(i)], arguments.statements));
   }
-  std::fputs(report.text().c_str(), stdout);
-  std::optional<nlohmann::ordered_json> scores;
-  if (labels.cols() > 0) {
-    const bool of_classes = arguments.questions.classes;
-    std::fputs((of_classes ? scores_text(classes.summary()) : scores_text(regression.summary())).c_str(),
-               stdout);
-    scores = of_classes ? scores_json(classes.summary()) : scores_json(regression.summary());
+  commit_json(file, json);
+}
+
+void run_answer(const AnswerArguments& arguments) {
+  arguments.options.validate();
+  check_outputs({{"RESULT", arguments.result}, {"--labels", arguments.labels}},
+                {{"--json", arguments.json}, {"--report", arguments.report.report}});
+  const Subjects subjects = read_subjects(arguments);
+  Scores scores(arguments, read_labels(arguments, subjects));
+  page::AnsweredRun run{{subjects.shape.outputs, subjects.joint, arguments.options, arguments.statements,
+                         arguments.covariances, arguments.report.classes},
+                        subjects.first,
+                        {},
+                        {},
+                        pictures(arguments.report, subjects)};
+  std::optional<AtomicFile> json;
+  if (arguments.json) json.emplace(*arguments.json);
+  ReportFile page(arguments.report);
+
+  run.answers = answer_all(arguments, subjects);
+  AnswerReport report(run.topic);
+  for (Index i = 0; i < subjects.count(); ++i) {
+    const CertifiedLaw law = subjects.law(i);
+    run.w2_bounds.push_back(law.w2());
+    report.add(subjects.first + i, law, run.answers[static_cast<std::size_t>(i)]);
+    scores.add(law, run.answers[static_cast<std::size_t>(i)], i, subjects.first + i);
   }
-  if (file) write_json(*file, arguments, std::move(results), scores);
+  std::fputs((report.text() + scores.text()).c_str(), stdout);
+  if (json) write_json(*json, arguments, subjects, run.answers, scores);
+  if (page.wanted()) {
+    page::AnswerContents contents = page::answer_contents(run);
+    contents.run = facts_of(arguments, subjects);
+    contents.result_file = arguments.result;
+    for (page::Headline& headline : scores.headlines()) contents.headlines.push_back(std::move(headline));
+    page.write(page::answer_page(contents));
+  }
+  for (const auto& path : {arguments.json, arguments.report.report}) {
+    if (path) std::printf("wrote %s\n", path->c_str());
+  }
 }
 
 }  // namespace
@@ -186,13 +172,13 @@ void add_answer_command(CLI::App& app) {
                    "of a statement, e.g. 'y3 > 0', 'class 3 beats class 5', '-1 < y0 < 1 and y1 > 0'")
       ->type_name("TEXT")
       ->allow_extra_args(false);
-  command->add_flag("--covariance", arguments->questions.covariances, "of all pairs of outputs");
-  command->add_flag("--classes", arguments->questions.classes,
-                    "outputs are logits: class probabilities, and whether the class is settled");
+  command->add_flag("--covariance", arguments->covariances, "of all pairs of outputs");
   command
       ->add_option("--labels", arguments->labels, "what was observed (.csv, .npy): scores with proven ranges")
       ->type_name("FILE");
   command->add_option("--json", arguments->json, "write every answer")->type_name("FILE");
+  arguments->report.add_to(*command);
+  arguments->report.add_subject_to(*command);
   add_table_options(*command, answer_option_table(), arguments->options);
   command->footer(
       "Outputs and classes are numbered from 0; in a joint result y[2,0] is output 0 at input 2.\n"

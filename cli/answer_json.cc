@@ -1,14 +1,12 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 #include "answer_json.h"
 
-#include <cmath>
+#include "run_context.h"
 
 namespace mixcert::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json intervals_json(const std::vector<Interval>& intervals) {
   Json list = Json::array();
@@ -18,9 +16,9 @@ Json intervals_json(const std::vector<Interval>& intervals) {
 
 Json credible_json(const CredibleInterval& interval) {
   return {{"level", interval.level},
-          {"lower", number(interval.lower)},
-          {"upper", number(interval.upper)},
-          {"mixture_mass", number(interval.mixture_mass)}};
+          {"lower", json_number(interval.lower)},
+          {"upper", json_number(interval.upper)},
+          {"mixture_mass", json_number(interval.mixture_mass)}};
 }
 
 Json predictive_json(const PredictiveMoments& target) {
@@ -57,15 +55,15 @@ Json probability_json(const ProbabilityAnswer& answer, const std::string& statem
 }  // namespace
 
 Json interval_json(const Interval& interval) {
-  return {{"estimate", number(interval.estimate)},
-          {"lower", number(interval.lower)},
-          {"upper", number(interval.upper)}};
+  return {{"estimate", json_number(interval.estimate)},
+          {"lower", json_number(interval.lower)},
+          {"upper", json_number(interval.upper)}};
 }
 
 Json answers_json(Index input, const CertifiedLaw& law, const LawAnswers& answers,
                   const std::vector<std::string>& statements) {
   Json json{{"input", input},
-            {"w2_bound", number(law.w2())},
+            {"w2_bound", json_number(law.w2())},
             {"mean", intervals_json(answers.moments.means)},
             {"std", intervals_json(answers.moments.deviations)}};
   for (const CredibleInterval& interval : answers.credible)
@@ -96,7 +94,7 @@ Json scores_json(const ClassSummary& summary) {
           {"accuracy", interval_json(summary.accuracy)},
           {"nll", interval_json(summary.nll)},
           {"brier", interval_json(summary.brier)},
-          {"calibration_error_of_mixture", number(summary.calibration_error)}};
+          {"calibration_error_of_mixture", json_number(summary.calibration_error)}};
 }
 
 }  // namespace mixcert::cli

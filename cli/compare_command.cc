@@ -59,24 +59,19 @@ Row compare_one(const StoredResult& stored, const Matrix& samples, std::uint64_t
   return row;
 }
 
-/// Null where there is no number.
-nlohmann::ordered_json number(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
-}
-
 nlohmann::ordered_json to_json(const Row& row, Index index) {
   return {{"input", index},
-          {"w2_bound", number(row.stored.w2_bound)},
+          {"w2_bound", json_number(row.stored.w2_bound)},
           {"w2_empirical", row.empirical.distance},
           {"w2_empirical_floor", row.empirical.floor},
           {"w2_empirical_samples", row.empirical_samples},
           {"w2_lower_statistical", row.lower.lower},
           {"w2_lower_confidence", row.lower.confidence},
-          {"w2_upper_statistical", number(row.upper)},
+          {"w2_upper_statistical", json_number(row.upper)},
           {"failure_probability", row.failure_probability},
           {"statistics_assumption", "asymptotic: finite fourth moments"},
-          {"looseness_least", number(row.stored.w2_bound / row.upper)},
-          {"looseness_most", number(row.stored.w2_bound / row.lower.lower)},
+          {"looseness_least", json_number(row.stored.w2_bound / row.upper)},
+          {"looseness_most", json_number(row.stored.w2_bound / row.lower.lower)},
           {"gelbrich_plug_in", row.lower.plug_in},
           {"gelbrich_bias_removed", row.lower.bias}};
 }

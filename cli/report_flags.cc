@@ -46,7 +46,7 @@ void ReportFlags::add_subject_to(CLI::App& command) {
           "--image", [this](const std::string& text) { image = parse_image(text); },
           "the report shows inputs as pictures of this size")
       ->type_name("HxW[xC]");
-  command.add_flag("--classes", classes, "outputs are logits: class probabilities in the report")
+  command.add_flag("--classes", classes, "outputs are logits: ranges of class probabilities")
       ->disable_flag_override();
 }
 

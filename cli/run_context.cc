@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <span>
 
@@ -64,6 +65,10 @@ void check_outputs(const std::vector<NamedFile>& read, const std::vector<NamedFi
     }
     taken.push_back(output);
   }
+}
+
+nlohmann::ordered_json json_number(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
 void commit_json(AtomicFile& file, const nlohmann::ordered_json& json) {

@@ -53,6 +53,9 @@ struct NamedFile {
 /// those written.
 void check_outputs(const std::vector<NamedFile>& read, const std::vector<NamedFile>& written);
 
+/// Null where there is no number.
+nlohmann::ordered_json json_number(double value);
+
 /// Puts the JSON in place.
 void commit_json(AtomicFile& file, const nlohmann::ordered_json& json);
 

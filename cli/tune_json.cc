@@ -13,8 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 std::string underscored(std::string name) {
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
@@ -26,12 +24,12 @@ void add_fields(const OptionTable<Owner>& table, const Owner& owner, Json& json)
 }
 
 Json certified_json(const PriorComparison& c) {
-  Json json{{"w2", number(c.w2_certified)}, {"relative_w2", number(c.relative(c.w2_certified))}};
+  Json json{{"w2", json_number(c.w2_certified)}, {"relative_w2", json_number(c.relative(c.w2_certified))}};
   for (const PriorCertificate& certificate : c.certificates) {
     json["methods"].push_back({{"method", to_string(certificate.method)},
-                               {"bound", number(certificate.bound)},
-                               {"distance", number(certificate.distance)},
-                               {"w2", number(certificate.w2)},
+                               {"bound", json_number(certificate.bound)},
+                               {"distance", json_number(certificate.distance)},
+                               {"w2", json_number(certificate.w2)},
                                {"gap", certificate.gap}});
   }
   return json;
@@ -41,20 +39,20 @@ Json certified_json(const PriorComparison& c) {
 
 Json comparison_json(const PriorComparison& c) {
   Json statistical{{"samples", c.samples},
-                   {"w2_lower", number(c.lower.lower)},
-                   {"lower_confidence", number(c.lower.confidence)},
-                   {"gelbrich", number(c.lower.plug_in)},
-                   {"relative_gelbrich", number(c.relative(c.lower.plug_in))},
-                   {"gelbrich_floor", number(c.gelbrich_floor)},
+                   {"w2_lower", json_number(c.lower.lower)},
+                   {"lower_confidence", json_number(c.lower.confidence)},
+                   {"gelbrich", json_number(c.lower.plug_in)},
+                   {"relative_gelbrich", json_number(c.relative(c.lower.plug_in))},
+                   {"gelbrich_floor", json_number(c.gelbrich_floor)},
                    {"coupled_samples", c.coupled_samples},
-                   {"w2_upper", number(c.w2_upper_statistical)},
-                   {"relative_w2_upper", number(c.relative(c.w2_upper_statistical))},
+                   {"w2_upper", json_number(c.w2_upper_statistical)},
+                   {"relative_w2_upper", json_number(c.relative(c.w2_upper_statistical))},
                    {"failure_probability", c.failure_probability},
                    {"empirical_samples", c.empirical_samples},
-                   {"empirical_w2", number(c.empirical.distance)},
-                   {"relative_empirical_w2", number(c.relative(c.empirical.distance))},
-                   {"empirical_floor", number(c.empirical.floor)},
-                   {"relative_empirical_floor", number(c.relative(c.empirical.floor))},
+                   {"empirical_w2", json_number(c.empirical.distance)},
+                   {"relative_empirical_w2", json_number(c.relative(c.empirical.distance))},
+                   {"empirical_floor", json_number(c.empirical.floor)},
+                   {"relative_empirical_floor", json_number(c.relative(c.empirical.floor))},
                    {"assumption", c.assumption}};
   return {{"target_scale", c.target_scale},
           {"certified", certified_json(c)},
@@ -74,9 +72,9 @@ Json tune_json(const TuneOptions& options, const PriorComparisonOptions& compari
   json["comparison"] = comparison_json(comparison);
   for (const TuneStep& step : run.history) {
     json["history"].push_back({{"step", step.step},
-                               {"objective", number(step.objective)},
-                               {"bound", number(step.bound)},
-                               {"distance", number(step.distance)},
+                               {"objective", json_number(step.objective)},
+                               {"bound", json_number(step.bound)},
+                               {"distance", json_number(step.distance)},
                                {"target_scale", step.target_scale}});
   }
   return json;

@@ -12,6 +12,7 @@
 #include <numeric>
 #include <string>
 
+#include "answer/interval_square.h"
 #include "answer/projection.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
@@ -117,13 +118,6 @@ Interval covariance_interval(const MixtureCovariance& covariance, Index i, Index
   const double v_minus = next_up(std::max(0.0, middle - own) + slack);
   return {own, next_down(next_down(own - error) - largest_change(v_minus, v_plus, eps)),
           next_up(next_up(own + error) + largest_change(v_plus, v_minus, eps))};
-}
-
-/// next_up and next_down of a square, of numbers that are not negative.
-Interval squared(const Interval& deviation) {
-  return {deviation.estimate * deviation.estimate,
-          std::max(0.0, next_down(deviation.lower * deviation.lower)),
-          next_up(deviation.upper * deviation.upper)};
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 
+#include "answer/interval_square.h"
 #include "mixcert/activation/gaussian_moments.h"
 #include "mixcert/answer/moments.h"
 #include "mixcert/core/error.h"
@@ -19,12 +20,6 @@ namespace {
 
 // Gaussians that stand for the scale mixture of a head. An estimate; CRPS costs the square.
 constexpr Index kHeadComponents = 256;
-
-Interval squared(const Interval& norm) {
-  const double lower = std::max(0.0, norm.lower);
-  return {norm.estimate * norm.estimate, std::max(0.0, next_down(lower * lower)),
-          next_up(norm.upper * norm.upper)};
-}
 
 Interval sum(const Interval& a, const Interval& b) {
   return {a.estimate + b.estimate, std::max(0.0, next_down(a.lower + b.lower)), next_up(a.upper + b.upper)};

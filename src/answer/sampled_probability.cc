@@ -19,7 +19,6 @@
 namespace mixcert {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Index kPieceSamples = 8192;
 // Streams of the pilot and of the samples that count.
 constexpr std::uint64_t kPilot = std::uint64_t{1} << 40U;

@@ -35,8 +35,6 @@ std::string range_text(double lower, double upper) {
   return fmt::format("[{}, {}]", outward(lower, digits, -1), outward(upper, digits, +1));
 }
 
-std::string percent(double share) { return fmt::format("{:g} %", 100.0 * share); }
-
 std::string input_name(bool joint, Index input) { return joint ? "joint" : std::to_string(input); }
 
 }  // namespace
@@ -57,7 +55,7 @@ AnswerReport::AnswerReport(AnswerTopic topic, Index row_limit)
                       {"W2 bound", 9},
                       {"mean", 28},
                       {"standard deviation", 28},
-                      {percent(topic_.options.level) + " interval", 22}}),
+                      {short_percent(topic_.options.level) + " interval", 22}}),
       variances_table_({{"input", 5},
                         {"target", 7},
                         {"epistemic variance", 28},
@@ -199,7 +197,7 @@ std::string scores_text(const RegressionSummary& summary) {
   const TextTable table({{"level", 7}, {"labels inside", 28}});
   text += table.header();
   for (const Coverage& coverage : summary.coverage)
-    text += table.row({percent(coverage.level), interval_text(coverage.share)});
+    text += table.row({short_percent(coverage.level), interval_text(coverage.share)});
   return text;
 }
 

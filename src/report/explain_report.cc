@@ -21,7 +21,7 @@ constexpr double kWorthListing = 0.001;
 
 double share_of(double part, double whole) { return whole > 0.0 ? part / whole : 0.0; }
 
-std::string percent(double share) {
+std::string share_text(double share) {
   const double value = 100.0 * share;
   return fmt::format("{:.{}f} %", value, std::abs(value) < 9.95 ? 1 : 0);
 }
@@ -53,8 +53,8 @@ std::string neurons_line(const std::string& whose, const Vector& amounts, double
   if (amounts.size() < 2 || top == 0) return "";
   std::string text;
   for (const Index neuron : largest_neurons(amounts, top).neurons) {
-    text +=
-        fmt::format("{}{} ({})", text.empty() ? "" : ", ", neuron, percent(share_of(amounts(neuron), bound)));
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", neuron,
+                        share_text(share_of(amounts(neuron), bound)));
   }
   return fmt::format("\n{:>27}{}: {}", "", whose, text);
 }
@@ -66,7 +66,7 @@ std::string layer_rows(const TextTable& table, const LayerContributions& layer, 
   for (const Contribution& part : layer.parts) {
     const double share = share_of(part.amount, bound);
     if (share < kWorthListing) continue;
-    text += table.row({std::to_string(number), short_number(part.amount), percent(share)});
+    text += table.row({std::to_string(number), short_number(part.amount), share_text(share)});
     text.pop_back();
     text += "  " + words_of(part.source, signature);
     text += neurons_line("neurons", part.neurons, bound, top);
@@ -88,7 +88,7 @@ std::string direction_words(const LayerContributions& layer) {
   if (layer.directions.size() == 0) return "";
   const Index axes = layer.directions.size() - 1;
   return fmt::format("; {} of that lies in directions without grid points, the rest on {} {}",
-                     percent(share_of(layer.directions(0), layer.directions.sum())), axes,
+                     share_text(share_of(layer.directions(0), layer.directions.sum())), axes,
                      axes == 1 ? "axis" : "axes");
 }
 
@@ -103,8 +103,8 @@ std::string main_points(const Explanation& explanation) {
   if (part == nullptr) return "";
   std::string text =
       fmt::format("layer {} makes {} of the bound, {} of it: {}", largest - all.layers.begin() + 1,
-                  percent(share_of(largest->total, all.bound)),
-                  percent(share_of(part->amount, largest->total)), words_of(part->source, signature));
+                  share_text(share_of(largest->total, all.bound)),
+                  share_text(share_of(part->amount, largest->total)), words_of(part->source, signature));
   if (part->source == Source::Activations) text += direction_words(*largest);
   text += "\n";
   if (part->neurons.size() < 2) return text;
@@ -118,7 +118,7 @@ std::string member_lines(const Explanation& explanation) {
   return fmt::format(
       "ensemble of {} networks: network {} adds most, {} of the bound; what follows is its own bound, {}\n",
       explanation.members.size(), member,
-      percent(share_of(explanation.members[member], explanation.result.w2.value)),
+      share_text(share_of(explanation.members[member], explanation.result.w2.value)),
       short_bound(explanation.contributions.bound));
 }
 
@@ -130,7 +130,7 @@ std::string trial_bound(const Trial& trial) {
 std::string difference(double bound, double present) {
   const double share = share_of(bound - present, present);
   if (std::abs(share) < kWorthSaying) return "the same";
-  return share < 0.0 ? fmt::format("{} lower", percent(-share))
+  return share < 0.0 ? fmt::format("{} lower", share_text(-share))
                      : fmt::format("{:.3g} times", share_of(bound, present));
 }
 
@@ -168,7 +168,7 @@ std::string contributions_text(const Explanation& explanation, Index top) {
     text += layer_rows(table, all.layers[k], k + 1, all.bound, signature, top);
   }
   if (share_of(all.first, all.bound) >= kWorthListing || all.layers.empty()) {
-    text += table.row({"first", short_number(all.first), percent(share_of(all.first, all.bound))});
+    text += table.row({"first", short_number(all.first), share_text(share_of(all.first, all.bound))});
     text.pop_back();
     text += "  the first layer's weights that are not Gaussian, and rounding\n";
   }

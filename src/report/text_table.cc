@@ -37,6 +37,8 @@ std::string short_bound(double value) {
   return short_number(value + last_digit);
 }
 
+std::string short_percent(double share) { return fmt::format("{:.4g} %", 100.0 * share); }
+
 std::string short_time(double seconds) {
   if (seconds < 1e-3) return fmt::format("{:.0f} us", 1e6 * seconds);
   if (seconds < 1.0) return fmt::format("{:.1f} ms", 1e3 * seconds);

@@ -31,6 +31,8 @@ class TextTable {
 std::string short_number(double value);
 /// The same, rounded up: what is printed is a bound as well.
 std::string short_bound(double value);
+/// "95 %".
+std::string short_percent(double share);
 /// "3.1 ms", "2.4 s".
 std::string short_time(double seconds);
 /// "1 input", "2 inputs".

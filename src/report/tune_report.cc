@@ -13,8 +13,6 @@ namespace {
 /// Rows printed of a run, whatever its length.
 constexpr Index kRows = 10;
 
-std::string percent(double share) { return fmt::format("{:.4g} %", 100.0 * share); }
-
 }  // namespace
 
 TuneReport::TuneReport(const TuneOptions& options)
@@ -65,7 +63,7 @@ std::string comparison_text(const PriorComparison& c, Index input_count) {
       "Certified lines are proven; the others are estimates ({}; lower bound with confidence {}, upper bound "
       "fails\n"
       "with probability {:.3g}). Relative: divided by sqrt(E |target|^2) = {}.\n",
-      c.assumption, percent(c.lower.confidence), c.failure_probability, short_number(c.target_scale));
+      c.assumption, short_percent(c.lower.confidence), c.failure_probability, short_number(c.target_scale));
   return text;
 }
 

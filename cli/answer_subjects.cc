@@ -1,0 +1,74 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+#include "answer_subjects.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "mixcert/core/error.h"
+#include "mixcert/io/inputs.h"
+#include "report/text_table.h"
+
+namespace mixcert::cli {
+
+CertifiedLaw Subjects::law(Index place) const {
+  const StoredResult& stored = results[static_cast<std::size_t>(place)];
+  return {stored.mixture, stored.w2_bound, stored.w1_bound};
+}
+
+Subjects read_subjects(const AnswerArguments& arguments) {
+  StoredRun run = read_run(arguments.result);
+  Subjects subjects;
+  const Index dimension = run.results.front().mixture.dimension();
+  subjects.joint = run.run && run.run->joint;
+  subjects.shape = {dimension, 1};
+  if (subjects.joint && run.run->outputs > 0)
+    subjects.shape = {run.run->outputs, dimension / run.run->outputs};
+  subjects.results = std::move(run.results);
+  subjects.run = std::move(run.run);
+  if (!subjects.joint) subjects.inputs = std::move(run.inputs);
+  if (arguments.report.classes && (subjects.joint || subjects.shape.outputs < 2))
+    throw InvalidArgument("option --classes: expected laws of two outputs or more at single inputs");
+  if (!arguments.input) return subjects;
+  const auto count = static_cast<Index>(subjects.results.size());
+  if (subjects.joint) throw InvalidArgument("option --input: the result is one law over all inputs");
+  if (*arguments.input < 0 || *arguments.input >= count)
+    throw InvalidArgument(fmt::format("option --input: expected 0..{}, got {}", count - 1, *arguments.input));
+  subjects.first = *arguments.input;
+  subjects.results = {std::move(subjects.results[static_cast<std::size_t>(*arguments.input)])};
+  if (subjects.inputs.cols() > 0) subjects.inputs = Matrix(subjects.inputs.col(*arguments.input));
+  return subjects;
+}
+
+Questions read_questions(const AnswerArguments& arguments, const Subjects& subjects) {
+  Questions questions;
+  questions.covariances = arguments.covariances;
+  questions.classes = arguments.report.classes;
+  for (const std::string& text : arguments.statements)
+    questions.statements.push_back(parse_statement(text, subjects.shape));
+  return questions;
+}
+
+Matrix read_labels(const AnswerArguments& arguments, const Subjects& subjects) {
+  if (!arguments.labels) return {};
+  if (subjects.joint) throw InvalidArgument("option --labels: the result is one law over all inputs");
+  const Matrix all = read_inputs(*arguments.labels);
+  const Index outputs = subjects.shape.outputs;
+  const Index wanted = arguments.report.classes ? 1 : target_count(outputs, arguments.options);
+  const auto count = static_cast<Index>(subjects.results.size());
+  if (all.rows() != wanted || all.cols() < subjects.first + count)
+    throw FileError(fmt::format("{}: expected labels of {} with {} each, got {} with {}", *arguments.labels,
+                                counted(subjects.first + count, "input"), wanted, all.cols(), all.rows()));
+  const Matrix labels = all.middleCols(subjects.first, count);
+  if (!arguments.report.classes) return labels;
+  for (Index i = 0; i < count; ++i) {
+    const double label = labels(0, i);
+    if (label != std::floor(label) || label < 0.0 || label >= static_cast<double>(outputs))
+      throw FileError(fmt::format("{}: row {}: expected a class in 0..{}, got {}", *arguments.labels,
+                                  subjects.first + i, outputs - 1, label));
+  }
+  return labels;
+}
+
+}  // namespace mixcert::cli

@@ -1,0 +1,50 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// What mixcert answer is asked, and the laws that it is asked about, from a result file.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mixcert/answer/questions.h"
+#include "mixcert/answer/statement_parser.h"
+#include "mixcert/io/result_file.h"
+#include "report_flags.h"
+
+namespace mixcert::cli {
+
+struct AnswerArguments {
+  std::string result;
+  std::optional<Index> input;
+  std::vector<std::string> statements;
+  bool covariances = false;
+  std::optional<std::string> labels;
+  std::optional<std::string> json;
+  ReportFlags report;  ///< its --classes is a question here
+  AnswerOptions options;
+};
+
+/// The laws of the file, and which of them are asked about.
+struct Subjects {
+  std::vector<StoredResult> results;
+  std::optional<RunRecord> run;
+  Matrix inputs;  ///< a column per result; none where the file does not have them
+  OutputShape shape;
+  bool joint = false;
+  Index first = 0;  ///< number of the first law among the inputs
+
+  [[nodiscard]] Index count() const { return static_cast<Index>(results.size()); }
+  [[nodiscard]] CertifiedLaw law(Index place) const;
+};
+
+/// Throws InvalidArgument where the input or a question does not fit the file.
+Subjects read_subjects(const AnswerArguments& arguments);
+
+/// Statements parsed for these laws.
+Questions read_questions(const AnswerArguments& arguments, const Subjects& subjects);
+
+/// One column per law; empty where none were given.
+Matrix read_labels(const AnswerArguments& arguments, const Subjects& subjects);
+
+}  // namespace mixcert::cli
