@@ -163,7 +163,7 @@ void add_answer_command(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("answer", "means, probabilities, classes and scores with proven ranges");
   auto arguments = std::make_shared<AnswerArguments>();
-  command->add_option("result", arguments->result, "result of mixcert certify (.npz)")
+  command->add_option("RESULT", arguments->result, "result of mixcert certify (.npz)")
       ->required()
       ->type_name("FILE");
   command->add_option("--input", arguments->input, "one input alone; the first is 0")->type_name("N");

@@ -11,7 +11,7 @@ namespace mixcert::page {
 namespace {
 
 constexpr const char* kWhatIsProven =
-    "Dot: the mixture's value. Bar: the range in which the network's own value is proven to lie.";
+    "Mark: the mixture's value. Bar: the range in which the network's own value is proven to lie.";
 
 /// Goes over all answers with the number of the input and its picture.
 template <class Visit>
@@ -69,8 +69,8 @@ AnswerGroup moment_group(const AnsweredRun& run, bool deviations) {
 AnswerGroup credible_group(const AnsweredRun& run) {
   AnswerGroup group{
       fmt::format("Intervals that hold {:g} % of the probability at least", 100.0 * run.topic.options.level),
-      run.topic.options.noise_std ? "Of an observation, noise included. Dot: the mixture's mean."
-                                  : "Of the output. Dot: the mixture's mean.",
+      run.topic.options.noise_std ? "Of an observation, noise included. Mark: the mixture's mean."
+                                  : "Of the output. Mark: the mixture's mean.",
       {}};
   for_each_input(run, [&](Index input, const LawAnswers& answers, const std::string& image) {
     for (std::size_t i = 0; i < answers.credible.size(); ++i) {
@@ -130,7 +130,7 @@ void add_bounds(const AnsweredRun& run, AnswerContents& contents) {
                                      [](double bound) { return !std::isfinite(bound); });
   const double worst = *std::max_element(run.w2_bounds.begin(), run.w2_bounds.end());
   contents.headlines.push_back(
-      {"W2 bound, worst input", bound_text(worst), "what all ranges rest on", Tone::Certified});
+      {"W2 bound, worst input", "\u2264 " + bound_text(worst), "what all ranges rest on", Tone::Certified});
   if (missing > 0)
     contents.warnings.push_back(fmt::format(
         "{} of {} results have no bound: ranges there hold for every law and say nothing about the network.",
@@ -138,16 +138,15 @@ void add_bounds(const AnsweredRun& run, AnswerContents& contents) {
   if (run.topic.classes || !run.topic.statements.empty())
     contents.warnings.push_back(
         fmt::format("Where an integral of the mixture has no closed form it is a mean over {} samples. "
-                    "Ranges contain its "
-                    "error; all of an input's hold but for probability {:g}.",
+                    "Ranges contain its error and hold, for each input, but for probability {:g}.",
                     run.topic.options.samples, run.topic.options.failure_probability));
 }
 
 Headline score(const std::string& name, const Interval& interval, const std::string& note) {
   return {name, number_text(interval.estimate),
-          fmt::format("{}; proven range {} to {}", note, number_text(interval.lower),
-                      number_text(interval.upper)),
-          Tone::Certified};
+          fmt::format("the mixture's, over {}; the network's is proven to lie between {} and {}", note,
+                      number_text(interval.lower), number_text(interval.upper)),
+          Tone::Plain};
 }
 
 }  // namespace

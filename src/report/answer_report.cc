@@ -16,7 +16,7 @@ int digits_for(double lower, double upper) {
   const double size = std::max(std::abs(lower), std::abs(upper));
   const double width = upper - lower;
   if (!std::isfinite(size) || !(width > 0.0) || size == 0.0) return 4;
-  return std::clamp(static_cast<int>(std::ceil(std::log10(size / width))) + 3, 4, 17);
+  return std::clamp(static_cast<int>(std::ceil(std::log10(size / width))) + 3, 4, 7);
 }
 
 /// The number with so many significant digits, rounded down (direction -1) or up (+1): what is printed is a
@@ -162,29 +162,38 @@ std::string AnswerReport::section(const std::string& title, const TextTable& tab
 }
 
 std::string AnswerReport::text() const {
-  const std::string observed = topic_.options.noise_std ? "the interval is one of observations" : "";
-  std::string text =
-      section("Outputs: the mixture's value [proven range of the network's]", outputs_table_, outputs_);
-  if (!observed.empty()) text += observed + "\n";
-  text += section("Variance of an observation", variances_table_, variances_);
-  text += section("Covariances", covariances_table_, covariances_);
-  text += section("Classes: expected softmax probability", classes_table_, classes_);
+  std::string text = section("Classes: expected softmax probability", classes_table_, classes_);
   if (topic_.classes) {
     text += fmt::format(
-        "\nclass settled at {} of {} ({:.1f} %): no law within the bound has another largest "
-        "expected probability\n",
+        "\nclass settled at {} of {} ({:.1f} %): no law within the bound has another largest expected "
+        "probability\n",
         settled_, counted(inputs_, "input"),
         100.0 * static_cast<double>(settled_) / static_cast<double>(inputs_));
   }
   text += section("Probabilities", probabilities_table_, probabilities_);
-  if (sampled_)
+  // Who asks about many classifications does not look at logits; --json has them.
+  if (!topic_.classes || inputs_ == 1) {
+    text += section("Outputs: the mixture's value [proven range of the network's]", outputs_table_, outputs_);
+    if (topic_.options.noise_std) text += "the interval is one of observations\n";
+  }
+  text += section("Variance of an observation", variances_table_, variances_);
+  text += section("Covariances", covariances_table_, covariances_);
+  return text + remarks();
+}
+
+std::string AnswerReport::remarks() const {
+  std::string text;
+  if (sampled_) {
     text += fmt::format(
-        "\nintegrals of the mixture by {} samples each: ranges include their error, which all of an input's "
-        "hold but for probability {}\n",
+        "\nintegrals of the mixture by {} samples: ranges include their error and hold, for each input, but "
+        "for "
+        "probability {}\n",
         topic_.options.samples, topic_.options.failure_probability);
-  if (without_bound_ > 0)
+  }
+  if (without_bound_ > 0) {
     text += fmt::format("\n{} without a bound: ranges there hold for every law\n",
                         counted(without_bound_, "input"));
+  }
   return text;
 }
 

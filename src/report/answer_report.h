@@ -48,6 +48,7 @@ class AnswerReport {
   void add_covariances(Index input, const LawAnswers& answers);
   void add_classes(Index input, const LawAnswers& answers);
   void add_probabilities(Index input, const LawAnswers& answers);
+  [[nodiscard]] std::string remarks() const;
   [[nodiscard]] static std::string section(const std::string& title, const TextTable& table,
                                            const Rows& rows);
 
