@@ -14,6 +14,7 @@
 #include "mixcert/answer/expectation.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
+#include "mixcert/io/model_file.h"
 #include "mixcert/io/result_file.h"
 #include "mixcert/propagate/certify.h"
 #include "mixcert/statistics/two_sided.h"
@@ -49,6 +50,10 @@ RunRecord make_record(const CertifyArguments& arguments, Index outputs) {
   if (models.size() == 1) record.model_sha256 = models.front().sha256;
   if (models.size() > 1) record.members = std::move(models);
   record.assumptions = certificate_assumptions(arguments.options);
+  for (const std::string& model : arguments.models.models) {
+    for (std::string& assumption : load_assumptions(model))
+      record.assumptions.push_back(std::move(assumption));
+  }
   record.seed = arguments.options.seed;
   record.command = command_line();
   record.joint = arguments.options.joint;

@@ -13,6 +13,7 @@ void add_sample_command(CLI::App& app);
 void add_compare_command(CLI::App& app);
 void add_answer_command(CLI::App& app);
 void add_explain_command(CLI::App& app);
+void add_import_command(CLI::App& app);
 void add_inspect_command(CLI::App& app);
 void add_tune_command(CLI::App& app);
 void add_compare_prior_command(CLI::App& app);

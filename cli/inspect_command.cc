@@ -22,6 +22,8 @@ void add_inspect_command(CLI::App& app) {
   command->callback([model] {
     const std::string text = inspect_text(load_layers(*model), load_ensemble(*model));
     std::printf("%s\nsha256 %s\n\n%s", model->c_str(), sha256_of_file(*model).c_str(), text.c_str());
+    for (const std::string& assumption : load_assumptions(*model))
+      std::printf("assumes: %s\n", assumption.c_str());
   });
 }
 

@@ -21,6 +21,7 @@ int run(int argc, char** argv) {
   add_compare_command(app);
   add_answer_command(app);
   add_explain_command(app);
+  add_import_command(app);
   add_inspect_command(app);
   add_tune_command(app);
   add_compare_prior_command(app);

@@ -18,6 +18,8 @@ namespace mixcert {
 namespace {
 
 constexpr const char* kFormat = "mixcert-network";
+constexpr const char* kAssumptions = "assumptions";
+constexpr std::size_t kMaxAssumptions = 4096;  // bytes
 
 std::string metadata_entry(const SafetensorsReader& reader, const std::string& key) {
   const auto found = reader.metadata().find(key);
@@ -136,6 +138,32 @@ Network load_network(const std::filesystem::path& path, const ReadLimits& limits
 
 Network parse_network(std::span<const std::byte> bytes, const std::string& label, const ReadLimits& limits) {
   return read_network(SafetensorsReader(bytes, label, limits));
+}
+
+std::vector<std::string> load_assumptions(const std::filesystem::path& path) {
+  const SafetensorsReader reader(path);
+  const auto found = reader.metadata().find(kAssumptions);
+  std::vector<std::string> assumptions;
+  if (found == reader.metadata().end()) return assumptions;
+  const std::string& text = found->second;
+  const bool printable =
+      std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= 0x20 && c < 0x7F); });
+  if (!printable || text.size() > kMaxAssumptions) {
+    io::bad_file(reader.label(), "__metadata__.assumptions",
+                 "printable text of at most " + std::to_string(kMaxAssumptions) + " bytes", "another");
+  }
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (end > begin) assumptions.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return assumptions;
+}
+
+std::string assumptions_text(const std::vector<std::string>& assumptions) {
+  std::string text;
+  for (const std::string& assumption : assumptions) text += (text.empty() ? "" : "\n") + assumption;
+  return text;
 }
 
 void save_layers(const std::filesystem::path& path, const std::vector<LayerSpec>& layers,

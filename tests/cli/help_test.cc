@@ -26,7 +26,7 @@ TEST_P(Help, FitsAScreenAndShowsAnExample) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, Help,
-                         ::testing::Values("", "certify", "sample", "compare", "explain", "inspect",
+                         ::testing::Values("", "certify", "sample", "compare", "explain", "import", "inspect",
                                            "options"));
 
 using HelpPages = CommandLineTest;

@@ -39,6 +39,10 @@ Network parse_network(std::span<const std::byte> bytes, const std::string& label
 /// entries. Throws InvalidArgument where the layers do not fit or could not be told apart by their names.
 void save_layers(const std::filesystem::path& path, const std::vector<LayerSpec>& layers,
                  std::map<std::string, std::string> metadata = {});
+/// What was assumed when a file was made (import_weights says it), one entry per assumption: metadata
+/// `assumptions`, one line each. Empty for most files.
+std::vector<std::string> load_assumptions(const std::filesystem::path& path);
+std::string assumptions_text(const std::vector<std::string>& assumptions);
 /// A network of dense layers, activations and dropout; InvalidArgument for others (they are kept as layers).
 void save_network(const std::filesystem::path& path, const Network& network,
                   std::map<std::string, std::string> metadata = {});
