@@ -3,14 +3,11 @@
 // Weights as other libraries save them. For every convention a dictionary with its exact keys: standard
 // deviations are those of the library's own formula, written out here, and the first two moments of the
 // imported network at an input are those of samples whose weights are drawn one by one from that formula.
+#include <Eigen/LU>
 #include <cmath>
-#include <functional>
-#include <random>
 
+#include "io/import_support.h"
 #include "io/test_files.h"
-#include "mixcert/io/weight_conventions.h"
-#include "mixcert/network/network_builder.h"
-#include "mixcert/simulate/simulate.h"
 
 namespace mixcert {
 namespace {
