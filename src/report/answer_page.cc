@@ -46,6 +46,11 @@ Figure interval_figure(const AnswerGroup& group, const std::vector<AnswerRow>& r
     }
   }
   if (!(low < high)) high = low + 1.0;
+  if (!known) {
+    const double margin = 0.03 * (high - low);
+    low -= margin;
+    high += margin;
+  }
   Figure figure;
   figure.title =
       rows.size() > answers.size() ? fmt::format("The {} widest intervals", answers.size()) : "Intervals";

@@ -141,16 +141,26 @@ Figure class_figure(const InputRow& row) {
   return figure;
 }
 
+/// The lower end of the predicted class's probability.
+double certainty(const InputRow& row) {
+  return row.classes->probabilities[static_cast<std::size_t>(row.classes->predicted)].lower;
+}
+
 Section class_section(const CertifyContents& c) {
-  FigureRow charts;
+  std::vector<const InputRow*> rows;
   for (const InputRow& row : c.rows) {
-    if (row.classes && charts.figures.size() < kClassCharts) charts.figures.push_back(class_figure(row));
+    if (row.classes) rows.push_back(&row);
   }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const InputRow* a, const InputRow* b) { return certainty(*a) < certainty(*b); });
+  FigureRow charts;
+  for (std::size_t i = 0; i < std::min(rows.size(), kClassCharts); ++i)
+    charts.figures.push_back(class_figure(*rows[i]));
   const std::string text = fmt::format(
       "Bars: where the network\u2019s expected softmax probability of each class is proven to lie; lines: "
       "the "
       "mixture\u2019s value. Settled: no law within the bound has another class with the largest one. The "
-      "certificate settles {} of {} inputs; shown are the {} with the largest bounds. Integrals of the "
+      "certificate settles {} of {} inputs; shown are the {} least certain ones. Integrals of the "
       "mixture are "
       "by samples: the ranges of an input hold but for a probability of {}.",
       count_text(c.settled), count_text(c.classified), charts.figures.size(),
