@@ -191,8 +191,8 @@ Table band_table(const CertifyContents& c, const std::vector<BandPoint>& band) {
               {}};
   for (const BandPoint& p : band) {
     table.rows.push_back({number_cell(p.x), number_cell(p.mean), number_cell(p.mean - p.inner),
-                          number_cell(p.mean + p.inner), number_cell(p.mean - p.outer),
-                          number_cell(p.mean + p.outer)});
+                          number_cell(p.mean + p.inner), lower_bound_cell(p.mean - p.outer),
+                          bound_cell(p.mean + p.outer)});
   }
   return table;
 }

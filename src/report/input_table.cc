@@ -66,8 +66,8 @@ void add_classes(const InputRow& row, std::vector<Cell>& cells) {
   }
   const Interval& probability = row.classes->probabilities[static_cast<std::size_t>(row.classes->predicted)];
   cells.push_back(count_cell(row.classes->predicted));
-  cells.push_back(number_cell(probability.lower));
-  cells.push_back(number_cell(probability.upper));
+  cells.push_back(lower_bound_cell(probability.lower));
+  cells.push_back(bound_cell(probability.upper));
   cells.push_back(word_cell(row.classes->settled ? "yes" : "no"));
 }
 
@@ -136,7 +136,7 @@ Figure class_figure(const InputRow& row) {
   figure.image = row.image;
   figure.alternative = fmt::format(
       "Intervals of the probabilities of {} classes; class {} between {} and {}.", answers.size(), best,
-      number_text(answer.probabilities[best].lower), number_text(answer.probabilities[best].upper));
+      lower_bound_text(answer.probabilities[best].lower), bound_text(answer.probabilities[best].upper));
   figure.spec = intervals_chart(answers, 0.0, 1.0, "expected probability");
   return figure;
 }
@@ -149,9 +149,12 @@ Section class_section(const CertifyContents& c) {
   const std::string text = fmt::format(
       "Bars: where the network\u2019s expected softmax probability of each class is proven to lie; lines: "
       "the "
-      "mixture\u2019s value. Settled: the class with the largest expected probability is proven to be the "
-      "largest one. The certificate settles {} of {} inputs; shown are the {} with the largest bounds.",
-      count_text(c.settled), count_text(c.classified), charts.figures.size());
+      "mixture\u2019s value. Settled: no law within the bound has another class with the largest one. The "
+      "certificate settles {} of {} inputs; shown are the {} with the largest bounds. Integrals of the "
+      "mixture are "
+      "by samples: the ranges of an input hold but for a probability of {}.",
+      count_text(c.settled), count_text(c.classified), charts.figures.size(),
+      number_text(IntegrationOptions().failure_probability));
   return {"Class probabilities", {Paragraph{text}, charts}};
 }
 
