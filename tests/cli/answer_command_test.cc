@@ -133,8 +133,8 @@ TEST_F(AnswerCommand, RefusesWhatDoesNotFit) {
   write_text("short.csv", "0,0,0\n");
   write_text("words.csv", "7\n0\n0\n0\n");
   expect_refusal({"answer", "r.npz", "--input", "4"}, {"expected 0..3, got 4"});
-  expect_refusal({"answer", "r.npz", "--probability", "y9 > 0"}, {"y9"});
-  expect_refusal({"answer", "r.npz", "--probability", "y0 >"}, {"position"});
+  expect_refusal({"answer", "r.npz", "--probability", "y9 > 0"}, {"character 2"});
+  expect_refusal({"answer", "r.npz", "--probability", "y0 >"}, {"character 5"});
   expect_refusal({"answer", "r.npz", "--labels", "short.csv"}, {"short.csv"});
   expect_refusal({"answer", "r.npz", "--classes", "--labels", "words.csv"}, {"expected a class in 0..2"});
   expect_refusal({"answer", "r.npz", "--json", "r.npz"}, {"r.npz"});
