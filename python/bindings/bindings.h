@@ -58,5 +58,6 @@ void bind_certify(py::module_& module);
 void bind_answers(py::class_<ResultView>& view);
 void bind_files(py::module_& module);
 void bind_transport(py::module_& module);
+void bind_tune(py::module_& module);
 
 }  // namespace mixcert::python

@@ -41,4 +41,5 @@ PYBIND11_MODULE(_core, module) {
   bind_certify(module);
   bind_files(module);
   bind_transport(module);
+  bind_tune(module);
 }

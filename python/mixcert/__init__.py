@@ -49,6 +49,7 @@ from ._result import (
     ResultList,
 )
 from ._transport import Quantization, gelbrich, mw2, quantize, wasserstein2
+from ._tune import TuneResult, tune
 
 __all__ = [
     "Activation",
@@ -75,11 +76,13 @@ __all__ = [
     "Residual",
     "Result",
     "ResultList",
+    "TuneResult",
     "__version__",
     "certify",
     "gelbrich",
     "mw2",
     "quantize",
     "simulate",
+    "tune",
     "wasserstein2",
 ]
