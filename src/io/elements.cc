@@ -4,8 +4,10 @@
 #include "io/elements.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "io/file_error.h"
 
@@ -25,9 +27,30 @@ T load(const std::byte* bytes, bool big_endian) {
   return value;
 }
 
+/// IEEE half precision: 1 sign bit, 5 bits of exponent with bias 15, 10 bits of fraction.
+double from_half(std::uint16_t bits) {
+  const int exponent = (bits >> 10) & 0x1F;
+  const int fraction = bits & 0x3FF;
+  const double sign = (bits & 0x8000) != 0 ? -1.0 : 1.0;
+  if (exponent == 0x1F) {
+    return fraction == 0 ? sign * std::numeric_limits<double>::infinity() : std::nan("");
+  }
+  if (exponent == 0) return sign * std::ldexp(fraction, -24);
+  return sign * std::ldexp(fraction + 1024, exponent - 25);
+}
+
 /// NaN for what has no exact double: the caller knows that such kinds hold no NaN.
 double decode(const std::byte* bytes, ElementType type) {
   switch (type.kind) {
+    case ElementKind::Float16:
+      return from_half(load<std::uint16_t>(bytes, type.big_endian));
+    case ElementKind::BFloat16:  // the upper half of a float
+      return static_cast<double>(std::bit_cast<float>(
+          static_cast<std::uint32_t>(load<std::uint16_t>(bytes, type.big_endian)) << 16U));
+    case ElementKind::Int8:
+      return static_cast<double>(load<std::int8_t>(bytes, false));
+    case ElementKind::Int16:
+      return static_cast<double>(load<std::int16_t>(bytes, type.big_endian));
     case ElementKind::Float32:
       return static_cast<double>(load<float>(bytes, type.big_endian));
     case ElementKind::Float64:
@@ -48,18 +71,26 @@ double decode(const std::byte* bytes, ElementType type) {
   return value <= 1 ? static_cast<double>(value) : std::nan("");
 }
 
-bool is_float(ElementKind kind) { return kind == ElementKind::Float32 || kind == ElementKind::Float64; }
+bool is_float(ElementKind kind) {
+  return kind == ElementKind::Float16 || kind == ElementKind::BFloat16 || kind == ElementKind::Float32 ||
+         kind == ElementKind::Float64;
+}
 
 }  // namespace
 
 std::size_t ElementType::bytes() const {
   switch (kind) {
+    case ElementKind::Float16:
+    case ElementKind::BFloat16:
+    case ElementKind::Int16:
+      return 2;
     case ElementKind::Float32:
     case ElementKind::Int32:
       return 4;
     case ElementKind::Float64:
     case ElementKind::Int64:
       return 8;
+    case ElementKind::Int8:
     case ElementKind::UInt8:
     case ElementKind::Bool:
       break;

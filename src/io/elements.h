@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Element types of .npy and safetensors files and their conversion to double. Integers
+// Element types of .npy, safetensors and PyTorch files and their conversion to double. Integers
 // beyond 2^53 are refused: a double would silently hold another number.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace mixcert::io {
 
 static_assert(std::endian::native == std::endian::little, "big-endian machines are not handled");
 
-enum class ElementKind { Float32, Float64, Int32, Int64, UInt8, Bool };
+enum class ElementKind { Float16, BFloat16, Float32, Float64, Int8, Int16, Int32, Int64, UInt8, Bool };
 
 struct ElementType {
   ElementKind kind = ElementKind::Float64;

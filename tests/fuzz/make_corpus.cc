@@ -2,8 +2,8 @@
 //
 // Writes small valid files of every kind, the fuzzers' starting points:
 //     make_corpus DIR
-// makes DIR/npy, DIR/csv, DIR/npz, DIR/safetensors, DIR/model, DIR/results, DIR/idx, DIR/table and
-// DIR/kernel.
+// makes DIR/npy, DIR/csv, DIR/npz, DIR/safetensors, DIR/model, DIR/results, DIR/idx, DIR/table, DIR/torch
+// and DIR/kernel.
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -186,6 +186,19 @@ void make_kernel(const fs::path& directory) {
   write_text(directory / "mean", "linear(weights=[1, -2], offset=0.5)");
 }
 
+/// Pickles alone: a dictionary with a number, and a tensor.
+void make_torch(const fs::path& directory) {
+  const std::string empty("\x80\x02}.", 4);
+  write_text(directory / "empty", empty);
+  const std::string text("X\x01\x00\x00\x00w", 6);
+  write_text(directory / "number", std::string("\x80\x02}q\x01(", 6) + text + "K\x05u.");
+  const std::string storage =
+      std::string("(X\x07\x00\x00\x00storagectorch\nFloatStorage\n", 32) + text + text + "K\x02tQ";
+  write_text(directory / "tensor",
+             std::string("\x80\x02}(", 4) + text + "ctorch._utils\n_rebuild_tensor_v2\n(" + storage +
+                 std::string("K\x00K\x02\x85K\x01\x85\x89", 9) + "ccollections\nOrderedDict\n)RtRu.");
+}
+
 }  // namespace
 
 int main(int count, char** arguments) try {
@@ -198,7 +211,7 @@ int main(int count, char** arguments) try {
       {"npz", make_npz},          {"safetensors", make_safetensors},
       {"model", make_all_models}, {"results", make_results},
       {"idx", make_idx},          {"table", make_table},
-      {"kernel", make_kernel},
+      {"kernel", make_kernel},    {"torch", make_torch},
   };
   for (const auto& [name, make] : makers) {
     const fs::path directory = fs::path(arguments[1]) / name;
