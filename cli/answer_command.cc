@@ -169,12 +169,11 @@ void add_answer_command(CLI::App& app) {
   command->add_option("--input", arguments->input, "one input alone; the first is 0")->type_name("N");
   command
       ->add_option("--probability", arguments->statements,
-                   "of a statement, e.g. 'y3 > 0', 'class 3 beats class 5', '-1 < y0 < 1 and y1 > 0'")
+                   "of a statement such as 'y3 > y5' or '-1 < y0 < 1 and y1 > 0'")
       ->type_name("TEXT")
       ->allow_extra_args(false);
   command->add_flag("--covariance", arguments->covariances, "of all pairs of outputs");
-  command
-      ->add_option("--labels", arguments->labels, "what was observed (.csv, .npy): scores with proven ranges")
+  command->add_option("--labels", arguments->labels, "what was observed (.csv, .npy), for scores")
       ->type_name("FILE");
   command->add_option("--json", arguments->json, "write every answer")->type_name("FILE");
   arguments->report.add_to(*command);

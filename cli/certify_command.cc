@@ -13,6 +13,7 @@
 #include "command.h"
 #include "mixcert/answer/expectation.h"
 #include "mixcert/core/error.h"
+#include "mixcert/core/parallel.h"
 #include "mixcert/core/version.h"
 #include "mixcert/io/model_file.h"
 #include "mixcert/io/result_file.h"
@@ -96,18 +97,14 @@ class PageOfRun {
     collector_.emplace(subject.ensemble, arguments.options, subject.inputs,
                        arguments.report.image_of(arguments.models.models.front(), subject.inputs.rows()));
   }
-  void add(const Result& result) {
+  void add(Result&& result) {
     if (!collector_) return;
-    std::optional<ClassAnswer> classes;
-    if (arguments_.report.classes) {
-      IntegrationOptions integration;
-      integration.seed = arguments_.options.seed;
-      classes = class_answer(CertifiedLaw(result), integration, static_cast<std::uint64_t>(result.input));
-    }
-    collector_->add(result, std::move(classes));
+    waiting_.push_back(std::move(result));
+    if (waiting_.size() >= kTogether) add_waiting();
   }
   void write(const RunRecord& record) {
     if (!collector_) return;
+    add_waiting();
     page::CertifyContents contents = collector_->finish();
     contents.run = make_facts(arguments_, record, subject_.ensemble);
     contents.run.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
@@ -117,10 +114,34 @@ class PageOfRun {
 
  private:
   using Clock = std::chrono::steady_clock;
+  /// Results whose classes are found at the same time: they take longer than certifying.
+  static constexpr std::size_t kTogether = 64;
+  static constexpr Index kSamples = 20000;
+
+  void add_waiting() {
+    std::vector<std::optional<ClassAnswer>> classes(waiting_.size());
+    if (arguments_.report.classes) {
+      IntegrationOptions integration;
+      integration.samples = kSamples;
+      integration.seed = arguments_.options.seed;
+      parallel_for(
+          static_cast<Index>(waiting_.size()), arguments_.options.threads,
+          [&](Index i) {
+            const Result& result = waiting_[static_cast<std::size_t>(i)];
+            classes[static_cast<std::size_t>(i)] =
+                class_answer(CertifiedLaw(result), integration, static_cast<std::uint64_t>(result.input));
+          },
+          &cancel_flag());
+    }
+    for (std::size_t i = 0; i < waiting_.size(); ++i) collector_->add(waiting_[i], std::move(classes[i]));
+    waiting_.clear();
+  }
+
   const CertifyArguments& arguments_;
   const Subject& subject_;
   ReportFile file_;
   std::optional<page::CertifyCollector> collector_;
+  std::vector<Result> waiting_;
   Clock::time_point start_ = Clock::now();
 };
 
@@ -150,9 +171,9 @@ void run_certify(const CertifyArguments& arguments) {
       subject.ensemble, subject.inputs, arguments.options,
       [&](Result&& result) {
         writer.add(result);
-        page.add(result);
         const std::string row = report.add(result);
         if (!row.empty()) progress.print(row);
+        page.add(std::move(result));
         progress.advance();
       },
       services);

@@ -87,7 +87,7 @@ void add_import_command(CLI::App& app) {
       ->type_name("LIBRARY");
   command
       ->add_option("--arch", arguments->options.architecture,
-                   "widths as 784-128-10, a JSON list of layers, or its file")
+                   "widths as 784-128-10, or a JSON list of layers")
       ->required()
       ->type_name("ARCH");
   command->add_option("--out", arguments->out, "write the model (.safetensors)")

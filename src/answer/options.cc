@@ -28,7 +28,7 @@ OptionTable<O> make_table() {
   return {
       open_unit_option("level", &O::level, "probability of credible and predictive intervals"),
       integer_option<O, Index>("samples", &O::samples, 2, kMostSamples,
-                               "samples of the mixture per input, where there is no closed form"),
+                               "samples of the mixture where there is no closed form"),
       open_unit_option("failure-probability", &O::failure_probability,
                        "chance that a sampled interval of an input misses"),
       integer_option<O, std::uint64_t>("seed", &O::seed, 0, std::numeric_limits<std::uint64_t>::max(),

@@ -53,11 +53,11 @@ std::vector<GaussianGradient> by_neuron(const MixtureCotangent& cotangent, const
             "signature gradient: derivatives in a component have the wrong size");
     for (Index i = 0; i < mean.size(); ++i) {
       const Index neuron = i / inputs;
-      const Index row = (i % inputs) * outputs + neuron;
-      result.back().mean(i) = mean(row);
+      const Index first = (i % inputs) * outputs + neuron;
+      result.back().mean(i) = mean(first);
       for (Index e = 0; e < inputs; ++e) {
-        const Index column = e * outputs + neuron;
-        result.back().blocks(i, e) = 0.5 * (covariance(row, column) + covariance(column, row));
+        const Index second = e * outputs + neuron;
+        result.back().blocks(i, e) = 0.5 * (covariance(first, second) + covariance(second, first));
       }
     }
   }

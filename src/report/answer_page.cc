@@ -46,6 +46,11 @@ Figure interval_figure(const AnswerGroup& group, const std::vector<AnswerRow>& r
     }
   }
   if (!(low < high)) high = low + 1.0;
+  if (!known) {
+    const double margin = 0.03 * (high - low);
+    low -= margin;
+    high += margin;
+  }
   Figure figure;
   figure.title =
       rows.size() > answers.size() ? fmt::format("The {} widest intervals", answers.size()) : "Intervals";
@@ -89,8 +94,9 @@ Table answer_table(const AnswerGroup& group, const std::vector<AnswerRow>& rows)
     std::vector<Cell> cells{count_cell(row.input)};
     if (images) cells.push_back({fmt::format("input {}", row.input), NAN, row.image});
     cells.push_back(word_cell(row.name));
-    for (const double value : {row.interval.estimate, row.interval.lower, row.interval.upper})
-      cells.push_back(number_cell(value));
+    cells.push_back(number_cell(row.interval.estimate));
+    cells.push_back(lower_bound_cell(row.interval.lower));
+    cells.push_back(bound_cell(row.interval.upper));
     cells.push_back(bound_cell(row.interval.width()));
     if (verdicts) cells.push_back(word_cell(row.verdict));
     table.rows.push_back(std::move(cells));

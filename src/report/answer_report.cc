@@ -19,20 +19,9 @@ int digits_for(double lower, double upper) {
   return std::clamp(static_cast<int>(std::ceil(std::log10(size / width))) + 3, 4, 7);
 }
 
-/// The number with so many significant digits, rounded down (direction -1) or up (+1): what is printed is a
-/// bound as well.
-std::string outward(double value, int digits, int direction) {
-  const std::string nearest = fmt::format("{:.{}g}", value, digits);
-  if (!std::isfinite(value) || value == 0.0) return nearest;
-  const double printed = std::strtod(nearest.c_str(), nullptr);
-  if (direction < 0 ? printed <= value : printed >= value) return nearest;
-  const double last_digit = std::pow(10.0, std::floor(std::log10(std::abs(value))) + 1.0 - digits);
-  return fmt::format("{:.{}g}", printed + direction * last_digit, digits);
-}
-
 std::string range_text(double lower, double upper) {
   const int digits = digits_for(lower, upper);
-  return fmt::format("[{}, {}]", outward(lower, digits, -1), outward(upper, digits, +1));
+  return fmt::format("[{}, {}]", outward_number(lower, digits, -1), outward_number(upper, digits, +1));
 }
 
 std::string input_name(bool joint, Index input) { return joint ? "joint" : std::to_string(input); }

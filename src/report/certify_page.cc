@@ -123,8 +123,9 @@ Section subject_section(const CertifyContents& c) {
     facts.facts.push_back({"SHA-256", model.sha256, true});
   }
   facts.facts.push_back({"Architecture", c.run.architecture});
-  facts.facts.push_back({"Inputs", fmt::format("{} of {}, from {}", counted(c.points, "input"),
-                                               counted(c.features, "feature"), c.inputs_file)});
+  facts.facts.push_back(
+      {"Inputs", fmt::format("{} input{} of {}, from {}", count_text(c.points), c.points == 1 ? "" : "s",
+                             counted(c.features, "feature"), c.inputs_file)});
   facts.facts.push_back({"Method", fmt::format("{}", fmt::join(c.methods, ", "))});
   if (c.statistics) {
     facts.facts.push_back(
@@ -191,8 +192,8 @@ Table band_table(const CertifyContents& c, const std::vector<BandPoint>& band) {
               {}};
   for (const BandPoint& p : band) {
     table.rows.push_back({number_cell(p.x), number_cell(p.mean), number_cell(p.mean - p.inner),
-                          number_cell(p.mean + p.inner), number_cell(p.mean - p.outer),
-                          number_cell(p.mean + p.outer)});
+                          number_cell(p.mean + p.inner), lower_bound_cell(p.mean - p.outer),
+                          bound_cell(p.mean + p.outer)});
   }
   return table;
 }

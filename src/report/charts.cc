@@ -92,7 +92,8 @@ std::string bounds_chart(const std::vector<RankedBound>& worst_first) {
   Json spec = parsed(bounds_template);
   double low = std::numeric_limits<double>::infinity(), high = 0.0;
   for (const RankedBound& entry : worst_first) {
-    for (const double value : {entry.bound, entry.lower, entry.upper}) {
+    // Lower estimates may be next to nothing: they do not stretch the axis.
+    for (const double value : {entry.bound, entry.upper}) {
       if (!(value > 0.0) || !std::isfinite(value)) continue;
       low = std::min(low, value);
       high = std::max(high, value);

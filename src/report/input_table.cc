@@ -66,8 +66,8 @@ void add_classes(const InputRow& row, std::vector<Cell>& cells) {
   }
   const Interval& probability = row.classes->probabilities[static_cast<std::size_t>(row.classes->predicted)];
   cells.push_back(count_cell(row.classes->predicted));
-  cells.push_back(number_cell(probability.lower));
-  cells.push_back(number_cell(probability.upper));
+  cells.push_back(lower_bound_cell(probability.lower));
+  cells.push_back(bound_cell(probability.upper));
   cells.push_back(word_cell(row.classes->settled ? "yes" : "no"));
 }
 
@@ -136,22 +136,35 @@ Figure class_figure(const InputRow& row) {
   figure.image = row.image;
   figure.alternative = fmt::format(
       "Intervals of the probabilities of {} classes; class {} between {} and {}.", answers.size(), best,
-      number_text(answer.probabilities[best].lower), number_text(answer.probabilities[best].upper));
+      lower_bound_text(answer.probabilities[best].lower), bound_text(answer.probabilities[best].upper));
   figure.spec = intervals_chart(answers, 0.0, 1.0, "expected probability");
   return figure;
 }
 
+/// The lower end of the predicted class's probability.
+double certainty(const InputRow& row) {
+  return row.classes->probabilities[static_cast<std::size_t>(row.classes->predicted)].lower;
+}
+
 Section class_section(const CertifyContents& c) {
-  FigureRow charts;
+  std::vector<const InputRow*> rows;
   for (const InputRow& row : c.rows) {
-    if (row.classes && charts.figures.size() < kClassCharts) charts.figures.push_back(class_figure(row));
+    if (row.classes) rows.push_back(&row);
   }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const InputRow* a, const InputRow* b) { return certainty(*a) < certainty(*b); });
+  FigureRow charts;
+  for (std::size_t i = 0; i < std::min(rows.size(), kClassCharts); ++i)
+    charts.figures.push_back(class_figure(*rows[i]));
   const std::string text = fmt::format(
       "Bars: where the network\u2019s expected softmax probability of each class is proven to lie; lines: "
       "the "
-      "mixture\u2019s value. Settled: the class with the largest expected probability is proven to be the "
-      "largest one. The certificate settles {} of {} inputs; shown are the {} with the largest bounds.",
-      count_text(c.settled), count_text(c.classified), charts.figures.size());
+      "mixture\u2019s value. Settled: no law within the bound has another class with the largest one. The "
+      "certificate settles {} of {} inputs; shown are the {} least certain ones. Integrals of the "
+      "mixture are "
+      "by samples: the ranges of an input hold but for a probability of {}.",
+      count_text(c.settled), count_text(c.classified), charts.figures.size(),
+      number_text(IntegrationOptions().failure_probability));
   return {"Class probabilities", {Paragraph{text}, charts}};
 }
 

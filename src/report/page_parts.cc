@@ -112,6 +112,9 @@ std::vector<Section> assumption_sections(const RunFacts& run) {
 
 std::string number_text(double value) { return std::isnan(value) ? "\u2013" : typeset(short_number(value)); }
 std::string bound_text(double value) { return std::isnan(value) ? "\u2013" : typeset(short_bound(value)); }
+std::string lower_bound_text(double value) {
+  return std::isnan(value) ? "\u2013" : typeset(short_lower_bound(value));
+}
 std::string percent_text(double share) {
   return std::isnan(share) ? "\u2013" : number_text(100.0 * share) + " %";
 }
@@ -129,6 +132,7 @@ std::string count_text(long long count) {
 
 Cell number_cell(double value) { return {number_text(value), value}; }
 Cell bound_cell(double value) { return {bound_text(value), value}; }
+Cell lower_bound_cell(double value) { return {lower_bound_text(value), value}; }
 Cell count_cell(long long count) { return {count_text(count), static_cast<double>(count)}; }
 Cell word_cell(std::string text) { return {std::move(text)}; }
 

@@ -49,6 +49,8 @@ std::vector<Section> assumption_sections(const RunFacts& run);
 std::string number_text(double value);
 /// The same, rounded up.
 std::string bound_text(double value);
+/// The same, rounded down.
+std::string lower_bound_text(double value);
 /// In percent.
 std::string percent_text(double share);
 std::string percent_bound_text(double share);
@@ -57,6 +59,7 @@ std::string count_text(long long count);
 
 Cell number_cell(double value);
 Cell bound_cell(double value);
+Cell lower_bound_cell(double value);
 Cell count_cell(long long count);
 /// Text in a column of text.
 Cell word_cell(std::string text);

@@ -11,6 +11,9 @@
 namespace mixcert::page {
 namespace {
 
+/// Bytes of text that are kept on one line.
+constexpr std::size_t kShortWord = 28;
+
 std::string tone_class(Tone tone) {
   switch (tone) {
     case Tone::Certified:
@@ -190,7 +193,9 @@ class PageWriter {
       if (!cell.image.empty()) image(cell.image, cell.text);
       html_.close();
     } else if (column.kind == Column::Kind::Text) {
-      html_.foreign_element("td", cell.text, {{"class", "word"}});
+      // Short words stay on one line, so that columns do not fall apart on narrow screens.
+      html_.foreign_element("td", cell.text,
+                            {{"class", cell.text.size() <= kShortWord ? "word short" : "word"}});
     } else {
       // What is shown may be rounded; rows are sorted by what it stands for.
       html_.element("td", cell.text,

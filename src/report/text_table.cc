@@ -30,12 +30,18 @@ std::string short_number(double value) {
   return fmt::format("{:.4g}", value);
 }
 
-std::string short_bound(double value) {
-  if (!(value > 0.0) || !std::isfinite(value)) return short_number(value);
-  if (std::strtod(short_number(value).c_str(), nullptr) >= value) return short_number(value);
-  const double last_digit = std::pow(10.0, std::floor(std::log10(value)) - 3.0);
-  return short_number(value + last_digit);
+std::string outward_number(double value, int digits, int direction) {
+  const std::string nearest = fmt::format("{:.{}g}", value, digits);
+  if (!std::isfinite(value) || value == 0.0) return nearest;
+  const double printed = std::strtod(nearest.c_str(), nullptr);
+  if (direction < 0 ? printed <= value : printed >= value) return nearest;
+  const double last_digit = std::pow(10.0, std::floor(std::log10(std::abs(value))) + 1.0 - digits);
+  return fmt::format("{:.{}g}", printed + direction * last_digit, digits);
 }
+
+std::string short_bound(double value) { return std::isnan(value) ? "-" : outward_number(value, 4, +1); }
+
+std::string short_lower_bound(double value) { return std::isnan(value) ? "-" : outward_number(value, 4, -1); }
 
 std::string short_percent(double share) { return fmt::format("{:.4g} %", 100.0 * share); }
 

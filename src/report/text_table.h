@@ -31,6 +31,10 @@ class TextTable {
 std::string short_number(double value);
 /// The same, rounded up: what is printed is a bound as well.
 std::string short_bound(double value);
+/// Rounded down: the lower end of a proven range.
+std::string short_lower_bound(double value);
+/// `digits` significant digits, no less than `value` (direction +1) or no more (-1).
+std::string outward_number(double value, int digits, int direction);
 /// "95 %".
 std::string short_percent(double share);
 /// "3.1 ms", "2.4 s".

@@ -208,6 +208,16 @@ TEST_F(CertifyCommand, CrossHasNoBoundAndSaysSo) {
   }
 }
 
+TEST_F(CertifyCommand, WritesAPageToRead) {
+  const std::string printed = certify({"--report", "r.html", "--image", "1x1x3", "--classes"});
+  EXPECT_CONTAINS(printed, "wrote r.html");
+  const std::string page = read_text(directory_ / "r.html");
+  EXPECT_EQ(page.rfind("<!DOCTYPE html>", 0), 0U);
+  EXPECT_CONTAINS(page, "Class probabilities");
+  EXPECT_CONTAINS(page, "data:image/png;base64,");
+  EXPECT_CONTAINS(page, "--report r.html --image 1x1x3 --classes");
+}
+
 TEST_F(CertifyCommand, EpsilonMet) {
   const std::string out = certify({"--epsilon", "0.9"});
   EXPECT_CONTAINS(out, "epsilon 0.9 met at 7 of 7 inputs");

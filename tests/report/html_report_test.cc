@@ -128,8 +128,9 @@ TEST(HtmlPage, PolicyAllowsTheOwnScriptAndNoRequest) {
     for (const char* address : {"href", "action", "srcset", "onload", "onerror", "style"}) {
       EXPECT_EQ(tag.attributes.count(address), 0U) << address;
     }
-    if (tag.attributes.count("src") > 0)
+    if (tag.attributes.count("src") > 0) {
       EXPECT_EQ(tag.attributes.at("src").substr(0, 22), "data:image/png;base64,");
+    }
   }
   EXPECT_EQ(policy.find("default-src 'none'; img-src data:; style-src 'sha256-"), 0U) << policy;
   EXPECT_EQ(policy.find("unsafe"), std::string::npos);
@@ -257,7 +258,9 @@ TEST(CertifyPage, MissingAndInfiniteNumbers) {
       EXPECT_EQ(reading.text.find(word), std::string::npos) << word;
     for (std::size_t i = 0; i + 1 < reading.scripts.size(); ++i)
       EXPECT_TRUE(nlohmann::json::accept(reading.scripts[i]));
-    if (!std::isfinite(bound)) EXPECT_NE(reading.text.find("no certified bound"), std::string::npos);
+    if (!std::isfinite(bound)) {
+      EXPECT_NE(reading.text.find("no certified bound"), std::string::npos);
+    }
   }
 }
 

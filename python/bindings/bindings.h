@@ -1,0 +1,63 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// What the files of the Python module mixcert._core share: the objects that Python holds, and the functions
+// that put each file's part into the module. The Python layer (python/mixcert) wraps all of it.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mixcert/io/result_file.h"
+#include "mixcert/network/ensemble.h"
+#include "mixcert/network/layer_spec.h"
+#include "mixcert/propagate/options.h"
+#include "mixcert/propagate/result.h"
+
+namespace mixcert::python {
+
+namespace py = pybind11;
+
+/// A network as Python holds it. Immutable.
+struct Model {
+  std::vector<LayerSpec> layers;  ///< as the file or the caller lists them; empty for several networks
+  Ensemble ensemble;
+  std::vector<std::string> files;
+  std::vector<ModelRecord> records;  ///< one per file
+};
+
+/// One call of certify().
+struct Run {
+  std::shared_ptr<const Model> model;
+  Options options;
+  Matrix inputs;  ///< one per column
+  std::vector<Result> results;
+  double seconds = 0.0;  ///< spent in the C++ library
+
+  /// Inputs that one result covers.
+  [[nodiscard]] Index inputs_per_result() const { return options.joint ? inputs.cols() : 1; }
+};
+
+/// A result and the call that it is part of.
+struct ResultView {
+  std::shared_ptr<Run> run;
+  std::size_t place = 0;
+
+  [[nodiscard]] const Result& result() const { return run->results[place]; }
+};
+
+void bind_options(py::module_& module);
+void bind_layers(py::module_& module);
+void bind_network(py::module_& module);
+void bind_mixture(py::module_& module);
+/// Gives the class so that other files add their methods.
+py::class_<ResultView> bind_result(py::module_& module);
+void bind_certify(py::module_& module);
+void bind_answers(py::class_<ResultView>& view);
+void bind_files(py::module_& module);
+void bind_transport(py::module_& module);
+void bind_tune(py::module_& module);
+
+}  // namespace mixcert::python

@@ -1,0 +1,129 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// certify() for Python: options from keywords, work off the interpreter's lock, and what a result says.
+#include <pybind11/stl.h>
+
+#include <atomic>
+#include <chrono>
+#include <utility>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "interruptible.h"
+#include "keywords.h"
+#include "mixcert/propagate/certify.h"
+#include "mixcert/statistics/two_sided.h"
+#include "mixcert/transport/mixture_transport.h"
+
+namespace mixcert::python {
+namespace {
+
+Services services_of(const CancelFlag& cancel) {
+  Services services;
+  services.cancel = &cancel;
+  services.mixture_plan = [](const GaussianMixture& from, const GaussianMixture& to) {
+    return mixture_transport(from, to).plan.entries;
+  };
+  services.statistics = statistics_service(&cancel);
+  services.ensemble_statistics = ensemble_statistics_service(&cancel);
+  return services;
+}
+
+void certify_run(Run& run, const CancelFlag& cancel, std::atomic<Index>& done) {
+  const auto start = std::chrono::steady_clock::now();
+  certify(
+      run.model->ensemble, run.inputs, run.options,
+      [&](Result&& result) {
+        run.results.push_back(std::move(result));
+        done.fetch_add(1, std::memory_order_relaxed);
+      },
+      services_of(cancel));
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The results, and whether there is one without an axis of inputs. `progress`, unless None, is called with
+/// the number of results so far.
+py::tuple certify_model(std::shared_ptr<Model> model, const py::object& given, const py::dict& keywords,
+                        const py::object& progress) {
+  const auto run = std::make_shared<Run>();
+  run->options = options_from("certify", option_table(), keywords);
+  Inputs inputs = to_inputs(given, model->ensemble.inputs());
+  run->inputs = std::move(inputs.columns);
+  run->model = std::move(model);
+  std::atomic<Index> done{0};
+  std::function<void()> tick;
+  if (!progress.is_none()) tick = [&] { progress(done.load(std::memory_order_relaxed)); };
+  run_interruptibly([&](const CancelFlag& cancel) { certify_run(*run, cancel, done); }, tick);
+  py::list results;
+  for (std::size_t i = 0; i < run->results.size(); ++i) results.append(ResultView{run, i});
+  return py::make_tuple(results, inputs.single || run->options.joint);
+}
+
+py::list layer_rows(const ResultView& view) {
+  py::list rows;
+  for (const LayerReport& layer : view.result().layers) {
+    rows.append(py::make_tuple(layer.layer, layer.compression, layer.local, layer.gain, layer.components,
+                               layer.points, layer.metric));
+  }
+  return rows;
+}
+
+py::object statistics_of(const ResultView& view) {
+  const auto& statistics = view.result().statistics;
+  if (!statistics) return py::none();
+  py::dict values;
+  values["samples"] = statistics->samples;
+  values["w2_lower"] = statistics->w2_lower;
+  values["lower_confidence"] = statistics->lower_confidence;
+  values["w2_upper"] = statistics->w2_upper;
+  values["coupled_cost"] = statistics->coupled_cost;
+  values["failure_probability"] = statistics->failure_probability;
+  values["assumption"] = statistics->assumption;
+  return values;
+}
+
+py::array inputs_of(const ResultView& view) {
+  const Run& run = *view.run;
+  if (run.options.joint) return rows_from_columns(run.inputs);
+  return from_vector(Vector(run.inputs.col(static_cast<Index>(view.place))));
+}
+
+py::dict options_of(const ResultView& view) {
+  py::dict values;
+  for (const auto& field : option_table()) {
+    values[py::str(keyword_name(field.name))] = field.get(view.run->options);
+  }
+  return values;
+}
+
+}  // namespace
+
+py::class_<ResultView> bind_result(py::module_& module) {
+  using View = const ResultView&;
+  py::class_<ResultView> view(module, "ResultView", "One result of a call of certify().");
+  view.def_property_readonly("input", [](View v) { return v.result().input; })
+      .def_property_readonly("inputs", &inputs_of)
+      .def_property_readonly("method", [](View v) { return std::string(to_string(v.result().method)); })
+      .def_property_readonly("certificate",
+                             [](View v) { return std::string(to_string(v.result().certificate)); })
+      .def_property_readonly(
+          "mixture",
+          [](View v) { return std::shared_ptr<GaussianMixture>(v.run, &v.run->results[v.place].mixture); })
+      .def_property_readonly("w2_bound", [](View v) { return v.result().w2.value; })
+      .def_property_readonly("w1_bound", [](View v) { return v.result().w1.value; })
+      .def_property_readonly("relative_w2_bound", [](View v) { return v.result().relative_w2; })
+      .def_property_readonly("termination",
+                             [](View v) { return std::string(to_string(v.result().termination)); })
+      .def_property_readonly("reason", [](View v) { return v.result().reason; })
+      .def_property_readonly("seconds", [](View v) { return v.result().seconds; })
+      .def_property_readonly("run_seconds", [](View v) { return v.run->seconds; })
+      .def_property_readonly("layers", &layer_rows)
+      .def_property_readonly("statistics", &statistics_of)
+      .def_property_readonly("options", &options_of)
+      .def_property_readonly("assumptions", [](View v) { return certificate_assumptions(v.run->options); });
+  return view;
+}
+
+void bind_certify(py::module_& module) { module.def("certify", &certify_model); }
+
+}  // namespace mixcert::python

@@ -1,0 +1,115 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Results written as `mixcert certify` writes them: arrays, a report of every bound, a page for the browser.
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "bindings.h"
+#include "mixcert/core/error.h"
+#include "mixcert/core/version.h"
+#include "mixcert/io/atomic_file.h"
+#include "mixcert/network/layer_shape.h"
+#include "mixcert/propagate/certify.h"
+#include "report/certify_collector.h"
+#include "report/certify_page.h"
+
+namespace mixcert::python {
+namespace {
+
+using Views = std::vector<ResultView>;
+using MaybePath = std::optional<std::string>;
+
+RunRecord record_of(const Run& run) {
+  RunRecord record;
+  record.version = version();
+  const Model& model = *run.model;
+  if (model.records.size() == 1) record.model_sha256 = model.records.front().sha256;
+  record.assumptions = certificate_assumptions(run.options);
+  record.seed = run.options.seed;
+  record.command = "mixcert.certify";
+  record.joint = run.options.joint;
+  record.model_files = model.files;
+  record.outputs = model.ensemble.outputs();
+  for (const auto& field : option_table()) record.options.emplace_back(field.name, field.get(run.options));
+  return record;
+}
+
+/// The results numbered from 0, each with its input.
+struct Chosen {
+  std::vector<Result> results;
+  Matrix inputs;
+};
+
+Chosen choose(const Views& views) {
+  require(!views.empty(), "save: expected at least one result, got none");
+  const Run& run = *views.front().run;
+  Chosen chosen;
+  if (run.options.joint)
+    chosen.inputs = run.inputs;
+  else
+    chosen.inputs.resize(run.inputs.rows(), static_cast<Index>(views.size()));
+  for (const ResultView& view : views) {
+    require(view.run.get() == &run, "save: expected results of one call of certify, got those of several");
+    const auto place = static_cast<Index>(chosen.results.size());
+    if (!run.options.joint) chosen.inputs.col(place) = run.inputs.col(static_cast<Index>(view.place));
+    chosen.results.push_back(view.result());
+    chosen.results.back().input = place;
+  }
+  return chosen;
+}
+
+void save_results(const Views& views, const MaybePath& npz, const MaybePath& json) {
+  const Chosen chosen = choose(views);
+  ResultWriter writer(npz, json, record_of(*views.front().run));
+  writer.add_inputs(chosen.inputs, {});
+  for (const Result& result : chosen.results) writer.add(result);
+  writer.finish();
+}
+
+/// Inputs are shown as pictures where the network takes images of one or three channels.
+std::optional<LayerShape> picture_shape(const Model& model, Index features) {
+  if (model.layers.empty()) return std::nullopt;
+  const LayerShape shape = input_shape(model.layers);
+  const bool shown = shape.is_image && (shape.channels == 1 || shape.channels == 3);
+  return shown && shape.size() == features ? std::optional(shape) : std::nullopt;
+}
+
+page::RunFacts facts_of(const Run& run) {
+  RunRecord record = record_of(run);
+  page::RunFacts facts;
+  facts.version = record.version;
+  facts.command = record.command;
+  facts.seed = record.seed;
+  facts.architecture = page::architecture_words(run.model->ensemble);
+  for (std::size_t i = 0; i < run.model->files.size(); ++i)
+    facts.models.push_back({run.model->files[i], run.model->records[i].sha256, 1.0});
+  facts.options = std::move(record.options);
+  facts.assumptions = std::move(record.assumptions);
+  facts.seconds = run.seconds;
+  return facts;
+}
+
+void write_report(const Views& views, const std::string& path) {
+  const Chosen chosen = choose(views);
+  const Run& run = *views.front().run;
+  AtomicFile file(path);
+  page::CertifyCollector collector(run.model->ensemble, run.options, chosen.inputs,
+                                   picture_shape(*run.model, chosen.inputs.rows()));
+  for (const Result& result : chosen.results) collector.add(result);
+  page::CertifyContents contents = collector.finish();
+  contents.run = facts_of(run);
+  file.write(page::write_page(page::certify_page(contents)));
+  file.commit();
+}
+
+}  // namespace
+
+void bind_files(py::module_& module) {
+  module.def("save_results", &save_results, py::call_guard<py::gil_scoped_release>());
+  module.def("write_report", &write_report, py::call_guard<py::gil_scoped_release>());
+}
+
+}  // namespace mixcert::python

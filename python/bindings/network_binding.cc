@@ -1,0 +1,154 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Networks from files and from layers, ensembles of them, and Monte Carlo samples of their outputs.
+#include <pybind11/stl.h>
+
+#include <limits>
+#include <utility>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "interruptible.h"
+#include "mixcert/core/error.h"
+#include "mixcert/io/model_file.h"
+#include "mixcert/io/sha256.h"
+#include "mixcert/network/layer_shape.h"
+#include "mixcert/network/network_builder.h"
+#include "mixcert/simulate/simulate.h"
+#include "report/page_parts.h"
+#include "report/text_report.h"
+
+namespace mixcert::python {
+namespace {
+
+using ModelPointer = std::shared_ptr<const Model>;
+
+/// Layers without a name get their place in the list, "0", "1.2" inside blocks.
+void name_layers(std::vector<LayerSpec>& layers, const std::string& prefix);
+
+DenseSpec named(const DenseSpec& spec, const std::string& name) {
+  const DenseLayer& layer = spec.layer;
+  if (!layer.name().empty()) return spec;
+  return {DenseLayer(name, layer.weight_mean(), layer.bias_mean(), layer.weights(), layer.bias())};
+}
+
+void name_layer(LayerSpec& layer, const std::string& name) {
+  LayerSpecVariant& variant = layer;
+  if (auto* dense = std::get_if<DenseSpec>(&variant)) {
+    layer = named(*dense, name);
+  } else if (auto* convolution = std::get_if<Conv2dSpec>(&variant)) {
+    if (convolution->name.empty()) convolution->name = name;
+  } else if (auto* norm = std::get_if<BatchNormSpec>(&variant)) {
+    if (norm->name.empty()) norm->name = name;
+  } else if (auto* block = std::get_if<ResidualSpec>(&variant)) {
+    name_layers(block->layers, name + ".");
+  } else if (auto* mixture = std::get_if<MixtureSpec>(&variant)) {
+    std::vector<DenseSpec> alternatives;
+    for (const DenseSpec& one : mixture->alternatives)
+      alternatives.push_back(named(one, name + "." + std::to_string(alternatives.size())));
+    mixture->alternatives = std::move(alternatives);
+  }
+}
+
+void name_layers(std::vector<LayerSpec>& layers, const std::string& prefix) {
+  for (std::size_t i = 0; i < layers.size(); ++i) name_layer(layers[i], prefix + std::to_string(i));
+}
+
+ModelPointer network_of_layers(std::vector<LayerSpec> layers) {
+  require(!layers.empty(), "Network: expected at least one layer, got none");
+  name_layers(layers, "");
+  Ensemble ensemble = build_ensemble(layers);
+  return std::make_shared<const Model>(Model{std::move(layers), std::move(ensemble), {}, {}});
+}
+
+ModelPointer load_model_file(const std::string& path) {
+  std::vector<LayerSpec> layers = load_layers(path);
+  Ensemble ensemble = load_ensemble(path);
+  return std::make_shared<const Model>(
+      Model{std::move(layers), std::move(ensemble), {path}, {{sha256_of_file(path), 1.0}}});
+}
+
+ModelPointer ensemble_of(const std::vector<ModelPointer>& models, const py::object& given) {
+  require(!models.empty(), "ensemble: expected at least one network, got none");
+  const auto count = static_cast<Index>(models.size());
+  const Vector weights = given.is_none() ? Vector::Constant(count, 1.0 / static_cast<double>(count))
+                                         : to_vector(given, "weights");
+  require(weights.size() == count, "weights: expected one per network, " + std::to_string(count) + ", got " +
+                                       std::to_string(weights.size()));
+  std::vector<Network> members;
+  std::vector<double> shares;
+  for (Index i = 0; i < count; ++i) {
+    const Ensemble& ensemble = models[static_cast<std::size_t>(i)]->ensemble;
+    for (Index k = 0; k < ensemble.size(); ++k) {
+      members.push_back(ensemble.member(k));
+      shares.push_back(weights[i] * ensemble.weights()[k]);
+    }
+  }
+  const auto total = static_cast<Index>(shares.size());
+  return std::make_shared<const Model>(
+      Model{{}, Ensemble(std::move(members), Eigen::Map<const Vector>(shares.data(), total)), {}, {}});
+}
+
+ModelPointer with_input_noise(const Model& model, double deviation) {
+  require(!model.layers.empty(), "input_std: expected a single network, got an ensemble");
+  const Index features = input_shape(model.layers).size();
+  InputNoise noise;
+  noise.components.push_back({1.0, {}, IndependentBias{Vector::Constant(features, deviation * deviation)}});
+  return std::make_shared<const Model>(
+      Model{model.layers, build_ensemble(model.layers, noise), model.files, model.records});
+}
+
+void save_model(const Model& model, const std::string& path) {
+  require(!model.layers.empty(), "save: expected a single network, got an ensemble");
+  save_layers(path, model.layers);
+}
+
+/// [inputs, samples, outputs], or [samples, outputs] of one input.
+py::array simulate_outputs(const Model& model, const py::object& given, Index samples, bool joint,
+                           std::uint64_t seed, int threads) {
+  const Inputs inputs = to_inputs(given, model.ensemble.inputs());
+  const Index count = inputs.columns.cols();
+  const Index outputs = model.ensemble.outputs();
+  py::array_t<double> array({count, samples, outputs});
+  const Index slab = samples * outputs;
+  double* const values = array.mutable_data();
+  run_interruptibly([&](const CancelFlag& cancel) {
+    const SimulationOptions options{samples, seed, threads, &cancel};
+    if (joint) {
+      const Matrix all = simulate_joint(model.ensemble, inputs.columns, options);
+      for (Index i = 0; i < count; ++i)
+        Eigen::Map<Matrix>(values + i * slab, outputs, samples) = all.middleRows(i * outputs, outputs);
+      return;
+    }
+    for (Index i = 0; i < count; ++i)
+      Eigen::Map<Matrix>(values + i * slab, outputs, samples) =
+          simulate(model.ensemble, inputs.columns.col(i), i, options);
+  });
+  if (inputs.single) return array.reshape({samples, outputs});
+  return array;
+}
+
+}  // namespace
+
+void bind_network(py::module_& module) {
+  py::class_<Model, std::shared_ptr<Model>>(module, "Model", "A stochastic network.")
+      .def_property_readonly("inputs", [](const Model& model) { return model.ensemble.inputs(); })
+      .def_property_readonly("outputs", [](const Model& model) { return model.ensemble.outputs(); })
+      .def_property_readonly("size", [](const Model& model) { return model.ensemble.size(); })
+      .def_property_readonly("layers", [](const Model& model) { return model.layers; })
+      .def_property_readonly("words",
+                             [](const Model& model) { return page::architecture_words(model.ensemble); })
+      .def("inspect",
+           [](const Model& model) {
+             return model.layers.empty() ? inspect_text(model.ensemble.member(0))
+                                         : inspect_text(model.layers, model.ensemble);
+           })
+      .def("with_input_noise", &with_input_noise)
+      .def("save", &save_model, py::call_guard<py::gil_scoped_release>())
+      .def("simulate", &simulate_outputs);
+  module.def("network", &network_of_layers, py::call_guard<py::gil_scoped_release>());
+  module.def("load_network", &load_model_file, py::call_guard<py::gil_scoped_release>());
+  module.def("ensemble", &ensemble_of);
+}
+
+}  // namespace mixcert::python

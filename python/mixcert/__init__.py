@@ -1,0 +1,88 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Gaussian mixtures with proven Wasserstein bounds for stochastic neural networks.
+
+A stochastic network (random weights, dropout, noise) at an input x has an output law p. :func:`certify`
+returns a Gaussian mixture q and a number ``w2_bound`` that is proven to be no smaller than the
+2-Wasserstein distance W2(p, q), rounding of floating-point numbers included.
+
+>>> import numpy as np
+>>> import mixcert
+>>> net = mixcert.Network([
+...     mixcert.Dense([[1.0], [-2.0]], bias=[0.1, 0.3], weight_variance=[[0.04], [0.01]]),
+...     "relu",
+...     mixcert.Dense([[0.5, 0.25]], weight_variance=[[0.01, 0.01]]),
+... ])
+>>> result = mixcert.certify(net, [0.7], threads=1)[0]
+>>> result.mixture.mean().shape
+(1,)
+>>> 0 < result.w2_bound < 0.1
+True
+"""
+
+from ._core import __version__
+from ._certify import certify
+from ._layers import (
+    Activation,
+    AvgPool2d,
+    BatchNorm,
+    Conv2d,
+    Dense,
+    Dropout,
+    Flatten,
+    GaussianDropout,
+    GaussianNoise,
+    LayerMixture,
+    MaxPool2d,
+    Residual,
+)
+from ._mixture import Mixture
+from ._network import Network, simulate
+from ._result import (
+    ClassProbabilities,
+    CredibleIntervals,
+    Interval,
+    LayerTable,
+    Moments,
+    Predictive,
+    Probability,
+    Result,
+    ResultList,
+)
+from ._transport import Quantization, gelbrich, mw2, quantize, wasserstein2
+from ._tune import TuneResult, tune
+
+__all__ = [
+    "Activation",
+    "AvgPool2d",
+    "BatchNorm",
+    "ClassProbabilities",
+    "Conv2d",
+    "CredibleIntervals",
+    "Dense",
+    "Dropout",
+    "Flatten",
+    "GaussianDropout",
+    "GaussianNoise",
+    "Interval",
+    "LayerMixture",
+    "LayerTable",
+    "MaxPool2d",
+    "Mixture",
+    "Moments",
+    "Network",
+    "Predictive",
+    "Probability",
+    "Quantization",
+    "Residual",
+    "Result",
+    "ResultList",
+    "TuneResult",
+    "__version__",
+    "certify",
+    "gelbrich",
+    "mw2",
+    "quantize",
+    "simulate",
+    "tune",
+    "wasserstein2",
+]

@@ -1,0 +1,171 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Layers of a network, from arrays. Names and shapes are those of docs/model-format.md."""
+
+from __future__ import annotations
+
+from typing import Any, Iterable, Optional, Union
+
+from . import _core
+from ._arguments import pair, whole_number
+
+Layer = _core.Layer
+LayerLike = Union[Layer, str]
+
+
+def as_layer(layer: LayerLike) -> Layer:
+    """A layer, or the name of an activation."""
+    if isinstance(layer, str):
+        return Activation(layer)
+    if isinstance(layer, Layer):
+        return layer
+    raise TypeError(f"expected a layer or the name of an activation, got {type(layer).__name__}")
+
+
+def Dense(
+    weight: Any,
+    bias: Any = None,
+    *,
+    weight_variance: Any = None,
+    bias_variance: Any = None,
+    row_covariance: Any = None,
+    column_covariance: Any = None,
+    row_basis: Any = None,
+    column_basis: Any = None,
+    factor: Any = None,
+    weight_covariance: Any = None,
+    covariance: Any = None,
+    bias_covariance: Any = None,
+    law: str = "normal",
+    degrees: float = 0.0,
+    name: str = "",
+) -> Layer:
+    """y = W a + b with random W of mean `weight` [out, in] and random b of mean `bias` [out].
+
+    At most one of these laws of W; nothing given means that W is its mean:
+
+    ==================================================  =====================================================
+    weight_variance [out, in]                           independent entries (`law`: their shape)
+    row_covariance R, column_covariance C               Cov(W_ij, W_kl) = R_ik C_jl
+    row_basis U, column_basis V, weight_variance        W - M = U X V', entries of X independent
+    factor F [out*in, rank], weight_variance            Cov(vec W) = diag(vec variance) + F F'
+    weight_covariance [out*in, out*in]                  Cov(vec W), vec row by row
+    covariance [out*(in+1), out*(in+1)]                 of the rows of [W, b]
+    ==================================================  =====================================================
+
+    The bias has independent entries of `bias_variance` [out] or a covariance `bias_covariance` [out, out].
+    `law` is normal, laplace, uniform or student_t with `degrees` of freedom.
+
+    >>> Dense([[1.0, 2.0]], weight_variance=[[0.1, 0.1]])
+    <mixcert layer: dense ''>
+    """
+    arrays = {
+        "weight": weight,
+        "bias": bias,
+        "weight_variance": weight_variance,
+        "bias_variance": bias_variance,
+        "row_covariance": row_covariance,
+        "column_covariance": column_covariance,
+        "row_basis": row_basis,
+        "column_basis": column_basis,
+        "factor": factor,
+        "weight_covariance": weight_covariance,
+        "covariance": covariance,
+        "bias_covariance": bias_covariance,
+    }
+    return _core.dense(name, arrays, law, float(degrees))
+
+
+def Conv2d(
+    weight: Any,
+    bias: Any = None,
+    *,
+    image: Any,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    weight_variance: Any = None,
+    bias_variance: Any = None,
+    name: str = "",
+) -> Layer:
+    """2-D convolution with kernels `weight` [out, in / groups, height, width] of images `image` = (H, W).
+
+    Each parameter is one random number, shared by all positions of the image."""
+    arrays = {
+        "weight": weight,
+        "bias": bias,
+        "weight_variance": weight_variance,
+        "bias_variance": bias_variance,
+    }
+    return _core.conv2d(
+        name,
+        arrays,
+        pair(image, "image"),
+        pair(stride, "stride"),
+        pair(padding, "padding"),
+        pair(dilation, "dilation"),
+        whole_number(groups, "groups", 1),
+    )
+
+
+def BatchNorm(
+    weight: Any, bias: Any, running_mean: Any, running_variance: Any, *, epsilon: float = 1e-5, name: str = ""
+) -> Layer:
+    """weight (x - running_mean) / sqrt(running_variance + epsilon) + bias, one entry per channel."""
+    arrays = {
+        "weight": weight,
+        "bias": bias,
+        "running_mean": running_mean,
+        "running_variance": running_variance,
+    }
+    return _core.batch_norm(name, arrays, float(epsilon))
+
+
+def Activation(function: str, *, slope: float = 0.01) -> Layer:
+    """identity, relu, leaky_relu (with `slope`), tanh, sigmoid, erf, gelu, silu, softplus or elu. In a list
+    of layers the name alone stands for it."""
+    return _core.activation(function, float(slope))
+
+
+def AvgPool2d(kernel: Any, *, stride: Any = None, padding: Any = 0) -> Layer:
+    """Means of windows; zeros of the padding count. The stride is the kernel where not given."""
+    step = kernel if stride is None else stride
+    return _core.avg_pool2d(pair(kernel, "kernel"), pair(step, "stride"), pair(padding, "padding"))
+
+
+def MaxPool2d(kernel: Any, *, stride: Any = None, padding: Any = 0) -> Layer:
+    """Largest values of windows; the padding is left out."""
+    step = kernel if stride is None else stride
+    return _core.max_pool2d(pair(kernel, "kernel"), pair(step, "stride"), pair(padding, "padding"))
+
+
+def Flatten() -> Layer:
+    """An image as a vector."""
+    return _core.flatten()
+
+
+def Dropout(rate: float) -> Layer:
+    """Independent factors: 0 with probability `rate`, otherwise 1 / (1 - rate)."""
+    return _core.dropout(float(rate))
+
+
+def GaussianDropout(rate: float) -> Layer:
+    """Independent factors N(1, rate / (1 - rate))."""
+    return _core.gaussian_dropout(float(rate))
+
+
+def GaussianNoise(std: float) -> Layer:
+    """Adds independent N(0, std^2) to every value."""
+    return _core.gaussian_noise(float(std))
+
+
+def Residual(layers: Iterable[LayerLike]) -> Layer:
+    """x + F(x), F the layers."""
+    return _core.residual([as_layer(layer) for layer in layers])
+
+
+def LayerMixture(weights: Optional[Iterable[float]], layers: Iterable[Layer]) -> Layer:
+    """One of several dense layers, drawn with its weight (None: all alike)."""
+    members = list(layers)
+    shares = [1.0 / max(len(members), 1)] * len(members) if weights is None else [float(w) for w in weights]
+    return _core.mixture_of_layers(shares, members)

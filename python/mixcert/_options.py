@@ -1,0 +1,58 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Keywords of functions from the option tables of the C++ library, and progress bars."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import Any, Callable, List, Optional
+
+_FLAG, _INTEGER, _REAL, _CHOICE = range(4)
+
+
+def progress_bar(wanted: Optional[bool], title: str, total: Optional[int]) -> Any:
+    """A bar of tqdm that appears after half a second, or None."""
+    if wanted is False or (wanted is None and not (sys.stderr is not None and sys.stderr.isatty())):
+        return None
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        if wanted:
+            raise
+        return None
+    return tqdm(total=total, desc=title, delay=0.5, leave=False)
+
+
+def advance(bar: Any) -> Callable[[int], None]:
+    def show(done: int) -> None:
+        bar.update(done - bar.n)
+
+    return show
+
+
+def _default(kind: int, text: str) -> Any:
+    if text == "":
+        return None
+    if kind == _FLAG:
+        return text == "true"
+    if kind == _INTEGER:
+        return int(text)
+    try:
+        return float(text) if kind == _REAL else text
+    except ValueError:
+        return text
+
+
+def describe(function: Any, fields: List[Any]) -> None:
+    """Signature and documentation of the options, made from the table."""
+    signature = inspect.signature(function)
+    parameters = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+    known = {p.name for p in parameters}
+    lines = ["", "    Options (names of the command line's flags):", ""]
+    for name, kind, default, constraint, text in fields:
+        value = _default(kind, default)
+        lines.append(f"    {name} = {value!r}: {text}; {constraint}")
+        if name not in known:
+            parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value))
+    function.__signature__ = signature.replace(parameters=parameters)
+    function.__doc__ = (function.__doc__ or "").rstrip() + "\n" + "\n".join(lines) + "\n"

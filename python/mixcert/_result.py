@@ -1,0 +1,281 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Results of certify() and the certified answers that follow from them (docs/answers.md)."""
+
+from __future__ import annotations
+
+import html
+import os
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _core
+from ._mixture import Mixture
+
+
+class Interval(NamedTuple):
+    """The mixture's value, and the range that the true law's value is proven to lie in."""
+
+    estimate: Union[float, np.ndarray]
+    lower: Union[float, np.ndarray]
+    upper: Union[float, np.ndarray]
+
+
+class Moments(NamedTuple):
+    """Of every output."""
+
+    mean: Interval
+    std: Interval
+
+
+class Predictive(NamedTuple):
+    """Of each target's observation; variances, not deviations."""
+
+    mean: Interval
+    epistemic: Interval
+    aleatoric: Interval
+    total: Interval
+
+
+class CredibleIntervals(NamedTuple):
+    """[lower, upper] holds at least the asked mass of the true law; `mixture_mass` is the mixture's."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    mixture_mass: np.ndarray
+
+
+class ClassProbabilities(NamedTuple):
+    """E softmax of every class; `settled`: `predicted` is proven to be the class with the largest one.
+    `margins`: by how much it exceeds the others."""
+
+    probabilities: Interval
+    predicted: int
+    settled: bool
+    margins: Interval
+
+
+class Probability(NamedTuple):
+    """The ends hold but for `failure_probability`, which is zero unless they come from samples."""
+
+    estimate: float
+    lower: float
+    upper: float
+    failure_probability: float
+
+
+class LayerTable(Sequence[Dict[str, Any]]):
+    """What each hidden layer adds to the bound, carried to the output: a sequence of dicts that prints as a
+    table, also in notebooks."""
+
+    columns = ("layer", "compression", "local", "gain", "components", "points", "metric")
+
+    def __init__(self, rows: List[Tuple[Any, ...]]) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return LayerTable(self._rows[place])
+        if isinstance(place, str):
+            return np.array([row[self.columns.index(place)] for row in self._rows])
+        return dict(zip(self.columns, self._rows[place]))
+
+    def __repr__(self) -> str:
+        cells = [list(self.columns)] + [[_cell(value) for value in row] for row in self._rows]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(self.columns))]
+        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in cells]
+        return "\n".join([lines[0], "-" * len(lines[0])] + lines[1:])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in self.columns)
+        rows = (
+            "<tr>" + "".join(f"<td>{html.escape(_cell(value))}</td>" for value in row) + "</tr>"
+            for row in self._rows
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+class Result:
+    """A mixture q with a proven bound of its distance to the network's output law p."""
+
+    __slots__ = ("_core", "_mixture")
+
+    def __init__(self, core: Any) -> None:
+        self._core = core
+        self._mixture: Optional[Mixture] = None
+
+    @property
+    def mixture(self) -> Mixture:
+        """q, over the outputs; jointly over inputs times outputs, input-major."""
+        if self._mixture is None:
+            self._mixture = Mixture._wrap(self._core.mixture)
+        return self._mixture
+
+    @property
+    def w2_bound(self) -> float:
+        """No smaller than W2(p, q); NaN where there is no bound (method "cross")."""
+        return self._core.w2_bound
+
+    @property
+    def w1_bound(self) -> float:
+        """No smaller than W1(p, q)."""
+        return self._core.w1_bound
+
+    @property
+    def relative_w2_bound(self) -> float:
+        """w2_bound / sqrt(E_q |z|^2)."""
+        return self._core.relative_w2_bound
+
+    @property
+    def layers(self) -> LayerTable:
+        """Where the bound comes from, one row per hidden layer."""
+        return LayerTable(self._core.layers)
+
+    @property
+    def input(self) -> int:
+        """The place of the input among those of the call; 0 when joint."""
+        return self._core.input
+
+    @property
+    def inputs(self) -> np.ndarray:
+        """The input [features]; jointly all of them, [inputs, features]."""
+        return self._core.inputs
+
+    @property
+    def method(self) -> str:
+        """The method that gave the bound."""
+        return self._core.method
+
+    @property
+    def certificate(self) -> str:
+        """The mode of the certificate that gave the bound."""
+        return self._core.certificate
+
+    @property
+    def termination(self) -> str:
+        """completed, epsilon-reached or budget-spent."""
+        return self._core.termination
+
+    @property
+    def reason(self) -> str:
+        """The same as a sentence."""
+        return self._core.reason
+
+    @property
+    def seconds(self) -> float:
+        """Spent on this input."""
+        return self._core.seconds
+
+    @property
+    def options(self) -> Dict[str, str]:
+        """Every option of the call, as text; empty: not set."""
+        return self._core.options
+
+    @property
+    def assumptions(self) -> List[str]:
+        """Under which the bounds hold."""
+        return self._core.assumptions
+
+    @property
+    def statistics(self) -> Optional[Dict[str, Any]]:
+        """Estimates of W2(p, q) from both sides, not certified; with option `statistics` only."""
+        return self._core.statistics
+
+    def moments(self) -> Moments:
+        """Mean and standard deviation of every output: |E_p y_i - E_q y_i| <= W2 and
+        |std_p y_i - std_q y_i| <= W2, sharpened (U.1 - U.3)."""
+        mean, std = self._core.moments()
+        return Moments(Interval(*mean), Interval(*std))
+
+    def covariance(self) -> Interval:
+        """Covariances of all pairs of outputs, three matrices."""
+        return Interval(*self._core.covariances())
+
+    def predictive(self, **options: Any) -> Predictive:
+        """Mean and variances of observations, split into what the weights do not know and the noise
+        (U.14): `noise_std=...`, or `head="softplus"` / `"log-variance"` where outputs give it."""
+        return Predictive(*(Interval(*part) for part in self._core.predictive(options)))
+
+    def interval(self, level: float = 0.95, **options: Any) -> CredibleIntervals:
+        """For each output an interval that holds at least mass `level` of the true law (U.7); of the
+        observation where `noise_std` is given."""
+        return CredibleIntervals(*self._core.credible(dict(options, level=level)))
+
+    def predict_proba(self, **options: Any) -> ClassProbabilities:
+        """Outputs are logits: E_p softmax_c of every class, with proven ranges (U.12, U.13). Expectations
+        under the mixture are means over `samples` samples; all ranges hold together but for
+        `failure_probability`."""
+        probabilities, predicted, settled, margins = self._core.classes(options)
+        return ClassProbabilities(Interval(*probabilities), predicted, settled, Interval(*margins))
+
+    def probability(self, statement: str, **options: Any) -> Probability:
+        """P_p(statement) for "y0 > 0", "-1 < y0 < 1 and y1 > 0", "2*y0 - y1 <= 0.5", "class 3 beats class 5";
+        jointly y[2,0] is output 0 at input 2 (U.4 - U.6)."""
+        if not isinstance(statement, str):
+            raise TypeError(f"statement: expected text such as 'y0 > 0', got {type(statement).__name__}")
+        interval, failure = self._core.probability(statement, options)
+        return Probability(*interval, failure)
+
+    def save(self, path: Any) -> None:
+        """Writes the result as `mixcert certify` does: arrays (.npz) or every bound (.json)."""
+        _save([self], path)
+
+    def report(self, path: Any) -> None:
+        """Writes a page for the browser (.html)."""
+        _core.write_report([self._core], os.fspath(path))
+
+    def __repr__(self) -> str:
+        return (
+            f"<mixcert.Result: W2 <= {self.w2_bound:.4g} ({100 * self.relative_w2_bound:.3g} %), "
+            f"{self.method}, {self.mixture!r}>"
+        )
+
+
+class ResultList(List[Result]):
+    """The results of one call, in the order of the inputs."""
+
+    @property
+    def w2_bound(self) -> np.ndarray:
+        """All bounds, [inputs]."""
+        return np.array([result.w2_bound for result in self])
+
+    @property
+    def w1_bound(self) -> np.ndarray:
+        return np.array([result.w1_bound for result in self])
+
+    def mean(self) -> np.ndarray:
+        """Means of the mixtures, [inputs, outputs]."""
+        return np.array([result.mixture.mean() for result in self])
+
+    def std(self) -> np.ndarray:
+        """Standard deviations of the mixtures, [inputs, outputs]."""
+        return np.array([result.mixture.std() for result in self])
+
+    def save(self, path: Any) -> None:
+        """Writes all results to one file, as `mixcert certify` does: .npz or .json."""
+        _save(self, path)
+
+    def report(self, path: Any) -> None:
+        """Writes a page for the browser (.html)."""
+        _core.write_report([result._core for result in self], os.fspath(path))
+
+    def __getitem__(self, place: Any) -> Any:
+        chosen = super().__getitem__(place)
+        return ResultList(chosen) if isinstance(place, slice) else chosen
+
+
+def _save(results: Sequence[Result], path: Any) -> None:
+    target = os.fspath(path)
+    if not target.endswith((".npz", ".json")):
+        raise ValueError(f"path: expected a file that ends in .npz or .json, got {target!r}")
+    arrays, bounds = (target, None) if target.endswith(".npz") else (None, target)
+    _core.save_results([result._core for result in results], arrays, bounds)
+
+
+def _cell(value: Any) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    return "-" if value != value else f"{value:.4g}"
