@@ -28,40 +28,33 @@ TEST_P(Help, FitsAScreenAndShowsAnExample) {
 INSTANTIATE_TEST_SUITE_P(Commands, Help,
                          ::testing::Values("", "certify", "sample", "compare", "answer", "explain", "inspect",
                                            "import", "options"));
-                                           "options"));
 
-                                           using HelpPages = CommandLineTest;
+using HelpPages = CommandLineTest;
 
-                                           TEST_F(HelpPages, EveryOptionOfTheTableIsInTheHelp) {
-                                             const std::map<std::string, std::string> commands = {
-                                                 {"## Certification", "certify"},
-                                                 {"## Prior selection", "tune"},
-                                                 {"## Answers", "answer"},
-                                                 {"## Comparison of a prior with its target",
-                                                  "compare-prior"}};
-                                             std::string help;
-                                             std::istringstream page(run_well({"options"}));
-                                             int options = 0;
-                                             for (std::string line; std::getline(page, line);) {
-                                               if (line.rfind("## ", 0) == 0)
-                                                 help = run_well({commands.at(line), "--help"});
-                                               if (line.rfind("| `--", 0) != 0) continue;
-                                               ++options;
-                                               EXPECT_CONTAINS(help,
-                                                               "  " + line.substr(3, line.find('`', 3) - 3));
-                                             }
-                                             EXPECT_GE(options, 30);
-                                           }
+TEST_F(HelpPages, EveryOptionOfTheTableIsInTheHelp) {
+  const std::map<std::string, std::string> commands = {
+      {"## Certification", "certify"},
+      {"## Prior selection", "tune"},
+      {"## Answers", "answer"},
+      {"## Comparison of a prior with its target", "compare-prior"}};
+  std::string help;
+  std::istringstream page(run_well({"options"}));
+  int options = 0;
+  for (std::string line; std::getline(page, line);) {
+    if (line.rfind("## ", 0) == 0) help = run_well({commands.at(line), "--help"});
+    if (line.rfind("| `--", 0) != 0) continue;
+    ++options;
+    EXPECT_CONTAINS(help, "  " + line.substr(3, line.find('`', 3) - 3));
+  }
+  EXPECT_GE(options, 30);
+}
 
-                                           TEST_F(HelpPages, OptionsPageIsUpToDate) {
-                                             EXPECT_EQ(run_well({"options"}),
-                                                       read_text(MIXCERT_SOURCE_DIRECTORY "/docs/options.md"))
-                                                 << "make it anew: mixcert options > docs/options.md";
-                                           }
+TEST_F(HelpPages, OptionsPageIsUpToDate) {
+  EXPECT_EQ(run_well({"options"}), read_text(MIXCERT_SOURCE_DIRECTORY "/docs/options.md"))
+      << "make it anew: mixcert options > docs/options.md";
+}
 
-                                           TEST_F(HelpPages, Version) {
-                                             EXPECT_EQ(run_well({"--version"}).rfind("mixcert ", 0), 0U);
-                                           }
+TEST_F(HelpPages, Version) { EXPECT_EQ(run_well({"--version"}).rfind("mixcert ", 0), 0U); }
 
-                                           }  // namespace
-                                           }  // namespace mixcert::test
+}  // namespace
+}  // namespace mixcert::test
