@@ -12,6 +12,7 @@
 #include <cmath>
 #include <string>
 
+#include "answer/sampled_probability.h"
 #include "mixcert/answer/expectation.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
@@ -163,14 +164,17 @@ ClassAnswer class_answer(const CertifiedLaw& law, const IntegrationOptions& opti
     return LogitSamples(
         sample_mixture(law.mixture(), count, options.seed, Stream::Mixture, 2 * index + part));
   };
+  // The samples are those of a law that rounding moved away from the mixture.
+  const double error = sampling_error(law.mixture(), law.mixture());
+  const CertifiedLaw sampled(law.mixture(), next_up(law.w2() + error), next_up(law.w1() + error));
   const LogitSamples pilot = draw(std::min(kPilotSamples, options.samples), 1);
   const LogitSamples samples = draw(options.samples, 0);
   // Three intervals per class, one per difference.
   const double failure = options.failure_probability / static_cast<double>(4 * classes - 1);
-  const OddsBound bound(law.w2(), failure);
+  const OddsBound bound(sampled.w2(), failure);
 
   ClassAnswer answer;
-  answer.probabilities = class_probabilities(law, pilot, samples, bound, failure);
+  answer.probabilities = class_probabilities(sampled, pilot, samples, bound, failure);
   answer.predicted = largest(answer.probabilities);
   // The class whose differences are bounded must not depend on the samples that bound them.
   Index candidate = 0;

@@ -1,6 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 #include "mixcert/answer/questions.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace mixcert {
@@ -27,9 +28,13 @@ LawAnswers answer(const CertifiedLaw& law, const Questions& questions, const Ans
     answers.predictive = predictive_moments(law, options);
   answers.credible = credible_of_targets(law, options);
   if (questions.covariances) answers.covariances = certified_covariances(law);
-  if (questions.classes) answers.classes = class_answer(law, options.integration(), index);
+  // All answers of a law that samples may go into hold together but for options.failure_probability.
+  IntegrationOptions integration = options.integration();
+  const std::size_t sampled = questions.statements.size() + (questions.classes ? 1 : 0);
+  integration.failure_probability /= static_cast<double>(std::max<std::size_t>(1, sampled));
+  if (questions.classes) answers.classes = class_answer(law, integration, index);
   for (const Statement& statement : questions.statements)
-    answers.probabilities.push_back(probability(law, statement, options.integration()));
+    answers.probabilities.push_back(probability(law, statement, integration));
   return answers;
 }
 

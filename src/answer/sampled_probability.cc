@@ -41,23 +41,6 @@ Restriction restrict(const GaussianMixture& mixture, const Statement& statement)
   return {mixture.marginal(spoken), Polyhedron(part)};
 }
 
-/// No less than W2 between the part of the mixture and the law of its computed samples (U.6): the entries of
-/// the part and the factor of its covariance are exact up to rounding, in trace norm, and so is each sample.
-double sampling_error(const GaussianMixture& mixture, const GaussianMixture& part) {
-  const Index n = part.dimension();
-  double largest = 0.0;
-  for (Index c = 0; c < part.size(); ++c) {
-    const Covariance& whole = mixture.component(c).covariance;
-    const double trace = std::max(0.0, part.component(c).covariance.trace());
-    const double gamma = rounding_gamma(16 * n * n + 4 * n * whole.rank() + 64);
-    const double factor = std::sqrt(gamma * trace + 2.0 * static_cast<double>(n) * negative_part(whole));
-    const double rounding = rounding_gamma(8 * n + 64) *
-                            (part.component(c).mean.norm() + std::sqrt(static_cast<double>(n) * trace));
-    largest = std::max(largest, factor + rounding);
-  }
-  return next_up(largest * (1.0 + 1e-12) + std::numeric_limits<double>::min());
-}
-
 /// Distances of samples: to the set, to the complement, and which lie inside.
 struct Sampled {
   Vector to_set;
@@ -125,6 +108,21 @@ Smoothing best_smoothing(Vector distances, double w2, double w1) {
 }
 
 }  // namespace
+
+double sampling_error(const GaussianMixture& mixture, const GaussianMixture& part) {
+  const Index n = part.dimension();
+  double largest = 0.0;
+  for (Index c = 0; c < part.size(); ++c) {
+    const Covariance& whole = mixture.component(c).covariance;
+    const double trace = std::max(0.0, part.component(c).covariance.trace());
+    const double gamma = rounding_gamma(16 * n * n + 4 * n * whole.rank() + 64);
+    const double factor = std::sqrt(gamma * trace + 2.0 * static_cast<double>(n) * negative_part(whole));
+    const double rounding = rounding_gamma(8 * n + 64) *
+                            (part.component(c).mean.norm() + std::sqrt(static_cast<double>(n) * trace));
+    largest = std::max(largest, factor + rounding);
+  }
+  return next_up(largest * (1.0 + 1e-12) + std::numeric_limits<double>::min());
+}
 
 ProbabilityAnswer sampled_probability(const CertifiedLaw& law, const Statement& statement,
                                       const IntegrationOptions& options) {

@@ -11,4 +11,9 @@ namespace mixcert {
 ProbabilityAnswer sampled_probability(const CertifiedLaw& law, const Statement& statement,
                                       const IntegrationOptions& options);
 
+/// No less than W2 between `part`, outputs of `mixture`, and the law of its computed samples (U.6): the
+/// entries of the part and the factor of its covariance are exact up to rounding, in trace norm, and so is
+/// each sample.
+double sampling_error(const GaussianMixture& mixture, const GaussianMixture& part);
+
 }  // namespace mixcert

@@ -145,7 +145,7 @@ void add_bounds(const AnsweredRun& run, AnswerContents& contents) {
 Headline score(const std::string& name, const Interval& interval, const std::string& note) {
   return {name, number_text(interval.estimate),
           fmt::format("the mixture's, over {}; the network's is proven to lie between {} and {}", note,
-                      number_text(interval.lower), number_text(interval.upper)),
+                      short_lower_bound(interval.lower), short_bound(interval.upper)),
           Tone::Plain};
 }
 

@@ -176,8 +176,9 @@ std::string AnswerReport::remarks() const {
     text += fmt::format(
         "\nintegrals of the mixture by {} samples: ranges include their error and hold, for each input, but "
         "for "
-        "probability {}\n",
-        topic_.options.samples, topic_.options.failure_probability);
+        "probability {}, all {} together but for {}\n",
+        topic_.options.samples, topic_.options.failure_probability, counted(inputs_, "input"),
+        topic_.options.failure_probability * static_cast<double>(inputs_));
   }
   if (without_bound_ > 0) {
     text += fmt::format("\n{} without a bound: ranges there hold for every law\n",
