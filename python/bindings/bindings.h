@@ -26,6 +26,7 @@ struct Model {
   Ensemble ensemble;
   std::vector<std::string> files;
   std::vector<ModelRecord> records;  ///< one per file
+  InputNoise noise = {};             ///< already in the ensemble; for the record
 };
 
 /// One call of certify().

@@ -64,7 +64,7 @@ Chosen choose(const Views& views) {
 void save_results(const Views& views, const MaybePath& npz, const MaybePath& json) {
   const Chosen chosen = choose(views);
   ResultWriter writer(npz, json, record_of(*views.front().run));
-  writer.add_inputs(chosen.inputs, {});
+  writer.add_inputs(chosen.inputs, views.front().run->model->noise);
   for (const Result& result : chosen.results) writer.add(result);
   writer.finish();
 }

@@ -95,7 +95,7 @@ ModelPointer with_input_noise(const Model& model, double deviation) {
   InputNoise noise;
   noise.components.push_back({1.0, {}, IndependentBias{Vector::Constant(features, deviation * deviation)}});
   return std::make_shared<const Model>(
-      Model{model.layers, build_ensemble(model.layers, noise), model.files, model.records});
+      Model{model.layers, build_ensemble(model.layers, noise), model.files, model.records, noise});
 }
 
 void save_model(const Model& model, const std::string& path) {

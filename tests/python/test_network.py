@@ -141,3 +141,9 @@ def test_ensemble_and_noise():
         mixcert.Network.ensemble([one, two], weights=[1.0])
     noisy = mixcert.Network([mixcert.Dense([[2.0]])]).with_input_noise(0.5)
     assert np.isclose(mixcert.certify(noisy, 1.0).mixture.std()[0], 1.0)
+
+
+def test_the_noise_of_inputs_is_saved(sines, tmp_path):
+    result = mixcert.certify(sines.with_input_noise(0.25), [[0.3]])
+    (result[0] if isinstance(result, list) else result).save(tmp_path / "r.npz")
+    assert np.load(tmp_path / "r.npz")["input_variance"].tolist() == [0.0625]
