@@ -6,15 +6,13 @@
 # results. float, no tf32; its random numbers are not those of the C++ program.
 #
 # --results is the folder of scripts/compare_priors_uci: SET/SPLIT/gp.json (noise) and tuned.prior.safetensors are read.
-import argparse
 import json
 import time
-from pathlib import Path
 
 import numpy as np
 import torch
 
-from uci_tables import PRIORS, Average, forward, prepare, start_weights, unpack
+from uci_tables import Average, forward, prepare, start_weights, table_parser, unpack
 
 LONGER, SHORTER = 1.05, 0.86
 
@@ -142,19 +140,12 @@ def print_table(name, rows, arguments, seconds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="HMC posteriors of docs/uci-priors.md on a GPU.")
-    parser.add_argument("--data", type=Path, required=True, help="folder with SET.csv and SET.splits.json")
-    parser.add_argument("--results", type=Path, required=True, help="folder of scripts/compare_priors_uci")
-    parser.add_argument("--out", type=Path, required=True, help="JSON file to write")
-    parser.add_argument("--sets", nargs="+", default=["boston", "concrete", "energy", "kin8nm"])
-    parser.add_argument("--splits", nargs="+", type=int, default=list(range(10)))
-    parser.add_argument("--priors", nargs="+", default=list(PRIORS))
+    parser = table_parser("HMC posteriors of docs/uci-priors.md on a GPU.")
     parser.add_argument("--leapfrog-steps", type=int, default=100)
     parser.add_argument("--burn-in", type=int, default=150)
     parser.add_argument("--samples", type=int, default=200)
     parser.add_argument("--start", choices=("training", "prior"), default="training", help="variance 1/fan-in as mixcert hmc, or the prior")
     parser.add_argument("--first-step", type=float, default=0.003)
-    parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     rows = []
     for name in arguments.sets:

@@ -2,10 +2,12 @@
 #
 # What hmc_posterior.py and vogn_posterior.py share: UCI tables and priors as the C++ programs read them, [2x128] tanh networks
 # side by side (first dimension), and the scores of averaged predictions.
+import argparse
 import json
 import math
 import re
 import struct
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -105,3 +107,16 @@ def prepare(name, arguments, device):
             column.append(np.asarray(value))
     exact = {key: torch.tensor(np.stack(column), device=device) for key, column in columns.items()}
     return chains, exact
+
+
+def table_parser(description):
+    """The arguments that every table over sets, splits and priors has."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--data", type=Path, required=True, help="folder with SET.csv and SET.splits.json")
+    parser.add_argument("--results", type=Path, required=True, help="folder of scripts/compare_priors_uci")
+    parser.add_argument("--out", type=Path, required=True, help="JSON file to write")
+    parser.add_argument("--sets", nargs="+", default=["boston", "concrete", "energy", "kin8nm"])
+    parser.add_argument("--splits", nargs="+", type=int, default=list(range(10)))
+    parser.add_argument("--priors", nargs="+", default=list(PRIORS))
+    parser.add_argument("--seed", type=int, default=0)
+    return parser

@@ -5,16 +5,14 @@
 # priors and step lengths of a UCI table side by side, with the schedule of scripts/compare_priors_uci. It tells how the result
 # depends on the step length: of those given, the one with the largest ELBO, which knows no test example, is taken for each
 # prior and split. float, no tf32; its random numbers are not those of the C++ program. docs/uci-priors.md has the results.
-import argparse
 import json
 import math
 import time
-from pathlib import Path
 
 import numpy as np
 import torch
 
-from uci_tables import PRIORS, Average, forward, prepare, start_weights, unpack
+from uci_tables import Average, forward, prepare, start_weights, table_parser, unpack
 
 SAMPLES, BATCH, MOMENTUM, DECAY, FIRST_DEVIATION, WARM_UP_RATE, NETWORKS = 4, 128, 0.9, 0.995, 0.03, 1e-2, 100
 EPOCHS = {"boston": (2000, 200), "concrete": (1000, 100), "energy": (1300, 130), "kin8nm": (140, 20)}
@@ -172,16 +170,9 @@ def print_table(name, rows, arguments, seconds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="VOGN posteriors of docs/uci-priors.md on a GPU.")
-    parser.add_argument("--data", type=Path, required=True, help="folder with SET.csv and SET.splits.json")
-    parser.add_argument("--results", type=Path, required=True, help="folder of scripts/compare_priors_uci")
-    parser.add_argument("--out", type=Path, required=True, help="JSON file to write")
-    parser.add_argument("--sets", nargs="+", default=["boston", "concrete", "energy", "kin8nm"])
-    parser.add_argument("--splits", nargs="+", type=int, default=list(range(10)))
-    parser.add_argument("--priors", nargs="+", default=list(PRIORS))
+    parser = table_parser("VOGN posteriors of docs/uci-priors.md on a GPU.")
     parser.add_argument("--learning-rates", nargs="+", type=float, default=[0.05, 0.02, 0.01, 0.005])
     parser.add_argument("--share-of-epochs", type=float, default=1.0)
-    parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     rows = []
     for name in arguments.sets:
