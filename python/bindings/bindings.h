@@ -25,9 +25,17 @@ struct Model {
   std::vector<LayerSpec> layers;  ///< as the file or the caller lists them; empty for several networks
   Ensemble ensemble;
   std::vector<std::string> files;
-  std::vector<ModelRecord> records;  ///< one per file
-  InputNoise noise = {};             ///< already in the ensemble; for the record
+  std::vector<ModelRecord> records;           ///< one per file
+  InputNoise noise = {};                      ///< already in the ensemble; for the record
+  std::vector<std::string> assumptions = {};  ///< made when the network was imported
 };
+
+/// Layers without a name get their place in the list as one.
+std::shared_ptr<const Model> make_model(std::vector<LayerSpec> layers,
+                                        std::vector<std::string> assumptions = {});
+
+/// Empty for layers without arrays.
+py::dict layer_arrays(const LayerSpec& spec);
 
 /// One call of certify().
 struct Run {
@@ -39,6 +47,8 @@ struct Run {
 
   /// Inputs that one result covers.
   [[nodiscard]] Index inputs_per_result() const { return options.joint ? inputs.cols() : 1; }
+  /// Those of the certificate and those of the network.
+  [[nodiscard]] std::vector<std::string> assumptions() const;
 };
 
 /// A result and the call that it is part of.
@@ -52,6 +62,7 @@ struct ResultView {
 void bind_options(py::module_& module);
 void bind_layers(py::module_& module);
 void bind_network(py::module_& module);
+void bind_import(py::module_& module);
 void bind_mixture(py::module_& module);
 /// Gives the class so that other files add their methods.
 py::class_<ResultView> bind_result(py::module_& module);
@@ -60,5 +71,6 @@ void bind_answers(py::class_<ResultView>& view);
 void bind_files(py::module_& module);
 void bind_transport(py::module_& module);
 void bind_tune(py::module_& module);
+void bind_gradient(py::module_& module);
 
 }  // namespace mixcert::python

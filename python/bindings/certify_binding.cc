@@ -98,6 +98,12 @@ py::dict options_of(const ResultView& view) {
 
 }  // namespace
 
+std::vector<std::string> Run::assumptions() const {
+  std::vector<std::string> all = certificate_assumptions(options);
+  all.insert(all.end(), model->assumptions.begin(), model->assumptions.end());
+  return all;
+}
+
 py::class_<ResultView> bind_result(py::module_& module) {
   using View = const ResultView&;
   py::class_<ResultView> view(module, "ResultView", "One result of a call of certify().");
@@ -120,7 +126,7 @@ py::class_<ResultView> bind_result(py::module_& module) {
       .def_property_readonly("layers", &layer_rows)
       .def_property_readonly("statistics", &statistics_of)
       .def_property_readonly("options", &options_of)
-      .def_property_readonly("assumptions", [](View v) { return certificate_assumptions(v.run->options); });
+      .def_property_readonly("assumptions", [](View v) { return v.run->assumptions(); });
   return view;
 }
 

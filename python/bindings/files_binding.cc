@@ -27,7 +27,7 @@ RunRecord record_of(const Run& run) {
   record.version = version();
   const Model& model = *run.model;
   if (model.records.size() == 1) record.model_sha256 = model.records.front().sha256;
-  record.assumptions = certificate_assumptions(run.options);
+  record.assumptions = run.assumptions();
   record.seed = run.options.seed;
   record.command = "mixcert.certify";
   record.joint = run.options.joint;

@@ -157,6 +157,7 @@ LayerSpec make_mixture(std::vector<double> weights, const std::vector<LayerSpec>
 void bind_layers(py::module_& module) {
   py::class_<LayerSpec>(module, "Layer", "One layer of a network.")
       .def_property_readonly("type", [](const LayerSpec& spec) { return std::string(type_name(spec)); })
+      .def_property_readonly("arrays", &layer_arrays)
       .def("__repr__", [](const LayerSpec& spec) { return "<mixcert layer: " + title(spec) + ">"; });
   module.def("dense", &make_dense);
   module.def("conv2d", &make_convolution);

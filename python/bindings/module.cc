@@ -35,6 +35,7 @@ PYBIND11_MODULE(_core, module) {
   bind_options(module);
   bind_layers(module);
   bind_network(module);
+  bind_import(module);
   bind_mixture(module);
   py::class_<ResultView> view = bind_result(module);
   bind_answers(view);
@@ -42,4 +43,5 @@ PYBIND11_MODULE(_core, module) {
   bind_files(module);
   bind_transport(module);
   bind_tune(module);
+  bind_gradient(module);
 }

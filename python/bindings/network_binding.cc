@@ -3,7 +3,8 @@
 // Networks from files and from layers, ensembles of them, and Monte Carlo samples of their outputs.
 #include <pybind11/stl.h>
 
-#include <limits>
+#include <algorithm>
+#include <map>
 #include <utility>
 
 #include "arrays.h"
@@ -54,18 +55,23 @@ void name_layers(std::vector<LayerSpec>& layers, const std::string& prefix) {
   for (std::size_t i = 0; i < layers.size(); ++i) name_layer(layers[i], prefix + std::to_string(i));
 }
 
-ModelPointer network_of_layers(std::vector<LayerSpec> layers) {
-  require(!layers.empty(), "Network: expected at least one layer, got none");
-  name_layers(layers, "");
-  Ensemble ensemble = build_ensemble(layers);
-  return std::make_shared<const Model>(Model{std::move(layers), std::move(ensemble), {}, {}});
-}
+ModelPointer network_of_layers(std::vector<LayerSpec> layers) { return make_model(std::move(layers)); }
 
 ModelPointer load_model_file(const std::string& path) {
   std::vector<LayerSpec> layers = load_layers(path);
   Ensemble ensemble = load_ensemble(path);
-  return std::make_shared<const Model>(
-      Model{std::move(layers), std::move(ensemble), {path}, {{sha256_of_file(path), 1.0}}});
+  return std::make_shared<const Model>(Model{std::move(layers),
+                                             std::move(ensemble),
+                                             {path},
+                                             {{sha256_of_file(path), 1.0}},
+                                             {},
+                                             load_assumptions(path)});
+}
+
+void add_new(std::vector<std::string>& lines, const std::vector<std::string>& more) {
+  for (const std::string& line : more) {
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+  }
 }
 
 ModelPointer ensemble_of(const std::vector<ModelPointer>& models, const py::object& given) {
@@ -77,8 +83,11 @@ ModelPointer ensemble_of(const std::vector<ModelPointer>& models, const py::obje
                                        std::to_string(weights.size()));
   std::vector<Network> members;
   std::vector<double> shares;
+  std::vector<std::string> assumptions;
   for (Index i = 0; i < count; ++i) {
-    const Ensemble& ensemble = models[static_cast<std::size_t>(i)]->ensemble;
+    const Model& model = *models[static_cast<std::size_t>(i)];
+    add_new(assumptions, model.assumptions);
+    const Ensemble& ensemble = model.ensemble;
     for (Index k = 0; k < ensemble.size(); ++k) {
       members.push_back(ensemble.member(k));
       shares.push_back(weights[i] * ensemble.weights()[k]);
@@ -86,7 +95,12 @@ ModelPointer ensemble_of(const std::vector<ModelPointer>& models, const py::obje
   }
   const auto total = static_cast<Index>(shares.size());
   return std::make_shared<const Model>(
-      Model{{}, Ensemble(std::move(members), Eigen::Map<const Vector>(shares.data(), total)), {}, {}});
+      Model{{},
+            Ensemble(std::move(members), Eigen::Map<const Vector>(shares.data(), total)),
+            {},
+            {},
+            {},
+            std::move(assumptions)});
 }
 
 ModelPointer with_input_noise(const Model& model, double deviation) {
@@ -94,13 +108,15 @@ ModelPointer with_input_noise(const Model& model, double deviation) {
   const Index features = input_shape(model.layers).size();
   InputNoise noise;
   noise.components.push_back({1.0, {}, IndependentBias{Vector::Constant(features, deviation * deviation)}});
-  return std::make_shared<const Model>(
-      Model{model.layers, build_ensemble(model.layers, noise), model.files, model.records, noise});
+  return std::make_shared<const Model>(Model{model.layers, build_ensemble(model.layers, noise), model.files,
+                                             model.records, noise, model.assumptions});
 }
 
 void save_model(const Model& model, const std::string& path) {
   require(!model.layers.empty(), "save: expected a single network, got an ensemble");
-  save_layers(path, model.layers);
+  std::map<std::string, std::string> metadata;
+  if (!model.assumptions.empty()) metadata["assumptions"] = assumptions_text(model.assumptions);
+  save_layers(path, model.layers, std::move(metadata));
 }
 
 /// [inputs, samples, outputs], or [samples, outputs] of one input.
@@ -130,12 +146,21 @@ py::array simulate_outputs(const Model& model, const py::object& given, Index sa
 
 }  // namespace
 
+ModelPointer make_model(std::vector<LayerSpec> layers, std::vector<std::string> assumptions) {
+  require(!layers.empty(), "Network: expected at least one layer, got none");
+  name_layers(layers, "");
+  Ensemble ensemble = build_ensemble(layers);
+  return std::make_shared<const Model>(
+      Model{std::move(layers), std::move(ensemble), {}, {}, {}, std::move(assumptions)});
+}
+
 void bind_network(py::module_& module) {
   py::class_<Model, std::shared_ptr<Model>>(module, "Model", "A stochastic network.")
       .def_property_readonly("inputs", [](const Model& model) { return model.ensemble.inputs(); })
       .def_property_readonly("outputs", [](const Model& model) { return model.ensemble.outputs(); })
       .def_property_readonly("size", [](const Model& model) { return model.ensemble.size(); })
       .def_property_readonly("layers", [](const Model& model) { return model.layers; })
+      .def_property_readonly("assumptions", [](const Model& model) { return model.assumptions; })
       .def_property_readonly("words",
                              [](const Model& model) { return page::architecture_words(model.ensemble); })
       .def("inspect",

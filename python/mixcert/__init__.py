@@ -21,6 +21,7 @@ True
 
 from ._core import __version__
 from ._certify import certify
+from ._import import from_torch, import_weights
 from ._layers import (
     Activation,
     AvgPool2d,
@@ -79,7 +80,9 @@ __all__ = [
     "TuneResult",
     "__version__",
     "certify",
+    "from_torch",
     "gelbrich",
+    "import_weights",
     "mw2",
     "quantize",
     "simulate",

@@ -73,6 +73,11 @@ class Network:
         """The layers as they were given; empty for an ensemble."""
         return self._core.layers
 
+    @property
+    def assumptions(self) -> List[str]:
+        """What was left out when the network was imported; empty for most."""
+        return self._core.assumptions
+
     def inspect(self) -> str:
         """What `mixcert inspect` prints: layers, laws, constants and gains."""
         return self._core.inspect()

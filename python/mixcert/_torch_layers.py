@@ -1,0 +1,216 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What each torch layer and function is as an entry of an architecture (docs/model-format.md).
+
+An entry is a dict. A layer with another meaning than mixcert's is refused: a silent approximation would make
+a certificate of another network.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Optional, Tuple
+
+import torch
+from torch import nn
+
+Entry = Dict[str, Any]
+Shape = Optional[Tuple[int, ...]]  # (channels, height, width) of an image; None: a vector
+
+# Keys of the means of random weights, in a layer's own state dict: bayesian-torch, blitz, torchbnn and
+# torch-uncertainty, PyTorch-BayesianCNN, SWAG.
+MEAN_KEYS = ("mu_weight", "mu_kernel", "weight_sampler.mu", "weight_mu", "W_mu", "weight_mean")
+
+
+class Unsupported(ValueError):
+    """A layer that cannot be taken; `reason` goes on where the caller has named it."""
+
+
+def random_weight(module: nn.Module) -> Optional[torch.Tensor]:
+    """The means of a random layer's weights; None for other modules."""
+    state = dict(module.named_parameters())
+    state.update(module.named_buffers())
+    for key in MEAN_KEYS:
+        if key in state:
+            return state[key]
+    return None
+
+
+def _pair(value: Any) -> Tuple[int, int]:
+    return (int(value[0]), int(value[1])) if isinstance(value, (tuple, list)) else (int(value), int(value))
+
+
+def _dense(name: str, outputs: int, inputs: int) -> Entry:
+    return {"type": "dense", "name": name, "in": int(inputs), "out": int(outputs)}
+
+
+def _window(shape: Tuple[int, ...], entry: Entry, dilation: Tuple[int, int] = (1, 1)) -> Tuple[int, int]:
+    """Positions per axis: floor((H + 2 P - D (K - 1) - 1) / S) + 1."""
+    kernel, stride, padding = entry["kernel"], entry["stride"], entry["padding"]
+    return tuple(
+        (size + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1) // stride[i] + 1
+        for i, size in enumerate(shape[1:])
+    )
+
+
+def _padding(module: nn.Module, kernel: Tuple[int, int], dilation: Tuple[int, int]) -> Tuple[int, int]:
+    if module.padding == "valid":
+        return 0, 0
+    if module.padding == "same":
+        total = [d * (k - 1) for k, d in zip(kernel, dilation)]
+        if any(t % 2 for t in total):
+            raise Unsupported("padding 'same' of an even kernel pads one side more than the other")
+        return total[0] // 2, total[1] // 2
+    return _pair(module.padding)
+
+
+def convolution(name: str, module: nn.Module, weight_shape: Tuple[int, ...], shape: Shape) -> Tuple[Entry, Shape]:
+    if shape is None:
+        raise Unsupported("a convolution needs input_shape=(channels, height, width)")
+    if getattr(module, "padding_mode", "zeros") != "zeros":
+        raise Unsupported(f"padding_mode {module.padding_mode!r}; only 'zeros' is there")
+    kernel, dilation = tuple(int(n) for n in weight_shape[2:]), _pair(getattr(module, "dilation", 1))
+    groups = int(getattr(module, "groups", 1))
+    entry = {
+        "type": "conv2d",
+        "name": name,
+        "in": int(weight_shape[1]) * groups,
+        "out": int(weight_shape[0]),
+        "height": shape[1],
+        "width": shape[2],
+        "kernel": list(kernel),
+        "stride": list(_pair(module.stride)),
+        "padding": list(_padding(module, kernel, dilation)),
+        "dilation": list(dilation),
+        "groups": groups,
+    }
+    return entry, (entry["out"], *_window(shape, entry, dilation))
+
+
+def random_layer(name: str, module: nn.Module, weight: torch.Tensor, shape: Shape) -> Tuple[Entry, Shape]:
+    """A layer of a library of Bayesian layers, by its keys."""
+    if weight.dim() == 2:
+        return _dense(name, weight.shape[0], weight.shape[1]), None
+    if weight.dim() == 4:
+        return convolution(name, module, tuple(weight.shape), shape)
+    raise Unsupported(f"weights of shape {tuple(weight.shape)}; expected a dense layer or a 2-D convolution")
+
+
+def activation(function: str, **more: Any) -> Entry:
+    return {"type": "activation", "function": function, **more}
+
+
+def leaky_relu(slope: float) -> Entry:
+    return activation("leaky_relu", slope=float(slope))
+
+
+def gelu(approximate: str = "none") -> Entry:
+    if approximate != "none":
+        raise Unsupported(f"gelu with approximate={approximate!r}; only the exact one is there")
+    return activation("gelu")
+
+
+def softplus(beta: float = 1.0, threshold: float = 20.0) -> Entry:
+    # Above the threshold torch returns x itself, which is softplus(x) to 2e-9 relative at 20.
+    if beta != 1 or threshold < 20:
+        raise Unsupported(f"softplus with beta={beta}, threshold={threshold}; only 1 and at least 20 are there")
+    return activation("softplus")
+
+
+def elu(alpha: float = 1.0) -> Entry:
+    if alpha != 1:
+        raise Unsupported(f"elu with alpha={alpha}; only 1 is there")
+    return activation("elu")
+
+
+def dropout(rate: float) -> Entry:
+    return {"type": "dropout", "rate": float(rate)}
+
+
+def pool(kind: str, shape: Shape, kernel: Any, stride: Any, padding: Any, ceil: bool) -> Tuple[Entry, Shape]:
+    if shape is None:
+        raise Unsupported("a pool needs an image before it")
+    if ceil:
+        raise Unsupported("ceil_mode=True")
+    step = kernel if stride is None or stride == () else stride
+    entry = {
+        "type": kind,
+        "kernel": list(_pair(kernel)),
+        "stride": list(_pair(step)),
+        "padding": list(_pair(padding)),
+    }
+    return entry, (shape[0], *_window(shape, entry))
+
+
+def _average_pool(module: nn.AvgPool2d, shape: Shape) -> Tuple[Entry, Shape]:
+    if module.divisor_override is not None or (not module.count_include_pad and any(_pair(module.padding))):
+        raise Unsupported("averages that leave the padding out, or divisor_override")
+    return pool("avg_pool2d", shape, module.kernel_size, module.stride, module.padding, module.ceil_mode)
+
+
+def _adaptive_pool(module: nn.AdaptiveAvgPool2d, shape: Shape) -> Tuple[Entry, Shape]:
+    if shape is None:
+        raise Unsupported("a pool needs an image before it")
+    size = module.output_size
+    wanted = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
+    wanted = tuple(have if want is None else int(want) for want, have in zip(wanted, shape[1:]))
+    if any(have % want for have, want in zip(shape[1:], wanted)):
+        raise Unsupported(f"output size {wanted} does not divide the image {shape[1:]}")
+    kernel = tuple(have // want for have, want in zip(shape[1:], wanted))
+    return pool("avg_pool2d", shape, kernel, kernel, 0, False)
+
+
+def _max_pool(module: nn.MaxPool2d, shape: Shape) -> Tuple[Entry, Shape]:
+    if _pair(module.dilation) != (1, 1) or module.return_indices:
+        raise Unsupported("a dilated max pool, or one that returns indices")
+    return pool("max_pool2d", shape, module.kernel_size, module.stride, module.padding, module.ceil_mode)
+
+
+def _batch_norm(name: str, module: Any) -> Entry:
+    if not module.track_running_stats:
+        raise Unsupported("batch norm without running statistics normalises by the batch")
+    return {"type": "batch_norm", "name": name, "features": module.num_features, "epsilon": module.eps}
+
+
+# Modules whose output has the shape of their input.
+SAME_SHAPE: Dict[type, Callable[[Any], Optional[Entry]]] = {
+    nn.ReLU: lambda m: activation("relu"),
+    nn.Tanh: lambda m: activation("tanh"),
+    nn.Sigmoid: lambda m: activation("sigmoid"),
+    nn.SiLU: lambda m: activation("silu"),
+    nn.GELU: lambda m: gelu(getattr(m, "approximate", "none")),
+    nn.LeakyReLU: lambda m: leaky_relu(m.negative_slope),
+    nn.Softplus: lambda m: softplus(m.beta, m.threshold),
+    nn.ELU: lambda m: elu(m.alpha),
+    nn.Dropout: lambda m: dropout(m.p),
+    nn.Identity: lambda m: None,
+}
+
+
+def flattened(shape: Shape) -> Tuple[Optional[Entry], Shape]:
+    return (None, None) if shape is None else ({"type": "flatten"}, None)
+
+
+def plain_layer(name: str, module: nn.Module, shape: Shape) -> Tuple[Optional[Entry], Shape]:
+    """A module of torch.nn: its entry (None: it changes nothing) and the shape behind it."""
+    for kind, make in SAME_SHAPE.items():
+        if isinstance(module, kind):
+            return make(module), shape
+    if isinstance(module, nn.Linear):
+        return _dense(name, module.out_features, module.in_features), None
+    if isinstance(module, nn.Conv2d):
+        weight_shape = (module.out_channels, module.in_channels // module.groups, *module.kernel_size)
+        return convolution(name, module, weight_shape, shape)
+    if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d)):
+        return _batch_norm(name, module), shape
+    if isinstance(module, nn.Flatten):
+        if (module.start_dim, module.end_dim) != (1, -1):
+            raise Unsupported("flatten of other axes than all but the first")
+        return flattened(shape)
+    if isinstance(module, nn.MaxPool2d):
+        return _max_pool(module, shape)
+    if isinstance(module, nn.AvgPool2d):
+        return _average_pool(module, shape)
+    if isinstance(module, nn.AdaptiveAvgPool2d):
+        return _adaptive_pool(module, shape)
+    if isinstance(module, (nn.Softmax, nn.LogSoftmax)):
+        raise Unsupported("leave it out: certify the logits and ask the result for predict_proba()")
+    raise Unsupported("no layer of mixcert has its meaning")
