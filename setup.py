@@ -1,8 +1,8 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """The build step of the Python package: mixcert._core is made by CMake, everything else is in pyproject.toml.
 
-MIXCERT_BUILD_DIRECTORY names a build tree that was configured with MIXCERT_BUILD_PYTHON=ON, to be used as
-it is; otherwise build/python is configured and built, which takes minutes the first time.
+MIXCERT_BUILD_DIRECTORY names a build tree whose target mixcert_python is built, to be used as it is;
+otherwise build/python is configured and built, which takes minutes the first time.
 """
 
 import os
@@ -41,7 +41,7 @@ class BuildByCMake(build_ext):
         if not given:
             options = [f"-D{name}={value}" for name, value in OPTIONS.items()]
             subprocess.run(["cmake", "-G", "Ninja", "-S", str(ROOT), "-B", str(tree), *options], check=True)
-        subprocess.run(["cmake", "--build", str(tree), "--target", "mixcert_python"], check=True)
+            subprocess.run(["cmake", "--build", str(tree), "--target", "mixcert_python"], check=True)
         target = pathlib.Path(self.get_ext_fullpath(extension.name))
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(tree / "python" / "mixcert" / target.name, target)

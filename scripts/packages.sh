@@ -13,7 +13,10 @@ packages_of() {
       ;;
     lab) echo libpng-dev ;;
     test) echo libgtest-dev libbenchmark-dev clang-format-14 ;;
-    python) echo pybind11-dev python3-dev python3-numpy python3-pytest python3-setuptools python3-wheel ;;
+    python)
+      echo pybind11-dev python3-dev python3-numpy python3-pytest python3-setuptools python3-torch python3-venv \
+        python3-wheel
+      ;;
     browser) echo chromium ;;
     full) echo clang-14 clang-tidy-14 libclang-rt-14-dev llvm-14 ;;
   esac

@@ -122,9 +122,8 @@ def from_torch(
     norm uses its running statistics. `input_shape` = (channels, height, width) of images. The other arguments
     are those of :func:`import_weights`. ValueError: a layer without the same meaning here.
 
-    >>> import torch                                                        # doctest: +SKIP
-    >>> net = from_torch(torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.ReLU(), torch.nn.Dropout(0.1),
-    ...                                      torch.nn.Linear(8, 1)))        # doctest: +SKIP
+        model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Dropout(0.1), nn.Linear(8, 1))
+        network = mixcert.from_torch(model)
     """
     from ._from_torch import convert
 

@@ -34,6 +34,11 @@ def random_weight(module: nn.Module) -> Optional[torch.Tensor]:
     return None
 
 
+def is_kind(module: nn.Module, kind: type) -> bool:
+    """A `kind`, or a subclass that computes the same: one with a forward of its own is another layer."""
+    return isinstance(module, kind) and type(module).forward is kind.forward
+
+
 def _pair(value: Any) -> Tuple[int, int]:
     return (int(value[0]), int(value[1])) if isinstance(value, (tuple, list)) else (int(value), int(value))
 
@@ -185,6 +190,18 @@ SAME_SHAPE: Dict[type, Callable[[Any], Optional[Entry]]] = {
 }
 
 
+_LAYERS = (
+    *SAME_SHAPE,
+    *(nn.Linear, nn.Conv2d, nn.BatchNorm1d, nn.BatchNorm2d, nn.Flatten),
+    *(nn.MaxPool2d, nn.AvgPool2d, nn.AdaptiveAvgPool2d),
+)
+
+
+def is_layer(module: nn.Module) -> bool:
+    """Taken whole, not read from its forward."""
+    return random_weight(module) is not None or any(is_kind(module, kind) for kind in _LAYERS)
+
+
 def flattened(shape: Shape) -> Tuple[Optional[Entry], Shape]:
     return (None, None) if shape is None else ({"type": "flatten"}, None)
 
@@ -192,24 +209,24 @@ def flattened(shape: Shape) -> Tuple[Optional[Entry], Shape]:
 def plain_layer(name: str, module: nn.Module, shape: Shape) -> Tuple[Optional[Entry], Shape]:
     """A module of torch.nn: its entry (None: it changes nothing) and the shape behind it."""
     for kind, make in SAME_SHAPE.items():
-        if isinstance(module, kind):
+        if is_kind(module, kind):
             return make(module), shape
-    if isinstance(module, nn.Linear):
+    if is_kind(module, nn.Linear):
         return _dense(name, module.out_features, module.in_features), None
-    if isinstance(module, nn.Conv2d):
+    if is_kind(module, nn.Conv2d):
         weight_shape = (module.out_channels, module.in_channels // module.groups, *module.kernel_size)
         return convolution(name, module, weight_shape, shape)
-    if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d)):
+    if is_kind(module, nn.BatchNorm1d) or is_kind(module, nn.BatchNorm2d):
         return _batch_norm(name, module), shape
-    if isinstance(module, nn.Flatten):
+    if is_kind(module, nn.Flatten):
         if (module.start_dim, module.end_dim) != (1, -1):
             raise Unsupported("flatten of other axes than all but the first")
         return flattened(shape)
-    if isinstance(module, nn.MaxPool2d):
+    if is_kind(module, nn.MaxPool2d):
         return _max_pool(module, shape)
-    if isinstance(module, nn.AvgPool2d):
+    if is_kind(module, nn.AvgPool2d):
         return _average_pool(module, shape)
-    if isinstance(module, nn.AdaptiveAvgPool2d):
+    if is_kind(module, nn.AdaptiveAvgPool2d):
         return _adaptive_pool(module, shape)
     if isinstance(module, (nn.Softmax, nn.LogSoftmax)):
         raise Unsupported("leave it out: certify the logits and ask the result for predict_proba()")

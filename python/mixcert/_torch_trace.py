@@ -33,7 +33,7 @@ class _Pair(fx.Proxy):
 
 class _Tracer(fx.Tracer):
     def is_leaf_module(self, module: nn.Module, name: str) -> bool:
-        return layers.random_weight(module) is not None or super().is_leaf_module(module, name)
+        return layers.is_layer(module) or super().is_leaf_module(module, name)
 
     def proxy(self, node: fx.Node) -> fx.Proxy:
         return _Pair(node, self)
@@ -84,6 +84,8 @@ class _Walk:
         if before is None:
             raise Unsupported("expected a layer that acts on what the input has become")
         module = self.module.get_submodule(node.target)
+        if module._forward_hooks or module._forward_pre_hooks:
+            raise Unsupported("hooks may change what it computes; remove them")
         weight = layers.random_weight(module)
         if weight is None:
             entry, shape = layers.plain_layer(node.target, module, before.shape)
@@ -113,8 +115,15 @@ class _Walk:
         if before is None or node.target is getattr:
             return None
         if node.target is operator.getitem:
-            return before if node.args[1] == 0 else None
+            return self.item(node, before)
         return self.function(node.target.__name__, before, node.args[1:], node.kwargs)
+
+    def item(self, node: fx.Node, before: _Value) -> Optional[_Value]:
+        """The output of a layer that returns (output, divergence)."""
+        maker = node.args[0]
+        if maker.op != "call_module" or layers.random_weight(self.module.get_submodule(maker.target)) is None:
+            raise Unsupported("indexing of anything but what a random layer returns")
+        return before if node.args[1] == 0 else None
 
     def function(self, name: str, before: _Value, args: Any, kwargs: Any) -> _Value:
         """Functions of torch and torch.nn.functional, and methods of tensors, by name."""

@@ -7,7 +7,12 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize("name", ["", "._layers", "._network", "._mixture", "._transport", "._certify", "._result", "._tune"])
+MODULES = "_layers _network _mixture _transport _certify _result _tune _import torch".split()
+
+
+@pytest.mark.parametrize("name", [""] + ["." + module for module in MODULES])
 def test_docstrings(name):
+    if name == ".torch":
+        pytest.importorskip("torch", reason="PyTorch is not installed")
     failures, _ = doctest.testmod(importlib.import_module("mixcert" + name))
     assert failures == 0

@@ -221,9 +221,43 @@ class Loops(nn.Module):
         return self.a(x) if x.sum() > 0 else x
 
 
+class Scaled(nn.Linear):
+    def forward(self, x):
+        return 2 * super().forward(x)
+
+
+class Renamed(nn.Linear):
+    """As Pyro's modules are: another class, the same forward."""
+
+
+class First(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.a(x)[0]
+
+
+def hooked():
+    module = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
+    module[0].register_forward_hook(lambda layer, x, y: 2 * y)
+    return module
+
+
+def test_a_subclass_with_the_same_forward():
+    module = nn.Sequential(Renamed(3, 3), nn.Tanh(), Renamed(3, 1)).double()
+    x = torch.tensor(POINT)
+    assert mixcert.certify(mixcert.from_torch(module), POINT).mixture.mean() == pytest.approx(module(x).item())
+
+
 @pytest.mark.parametrize(
     "module, words",
     [
+        (nn.Sequential(Scaled(3, 3), nn.ReLU()), "mixcert has its meaning"),
+        (nn.Sequential(nn.utils.weight_norm(nn.Linear(3, 3))), "hooks"),
+        (hooked(), "hooks"),
+        (First(), "indexing"),
         (Twice(), "acts twice"),
         (Branches(), "residual block"),
         (Loops(), "Sequential"),
