@@ -4,20 +4,16 @@
 // later protocols only the short text is taken.
 #include "io/pickle.h"
 
-#include <array>
-#include <bit>
-#include <cstring>
 #include <map>
-#include <optional>
 
 #include "io/file_error.h"
+#include "io/pickle_bytes.h"
 
 namespace mixcert::io {
 namespace {
 
 constexpr std::size_t kMaxPickleValues = std::size_t{1} << 20U;
 constexpr std::size_t kMaxTensorRank = 8;
-constexpr const char* kPickleField = "pickle";
 constexpr const char* kOrderedDict = "collections OrderedDict";
 constexpr const char* kRebuildTensor = "torch._utils _rebuild_tensor_v2";
 constexpr const char* kRebuildParameter = "torch._utils _rebuild_parameter";
@@ -40,10 +36,10 @@ bool is_known_global(const std::string& name) {
 
 }  // namespace
 
-class PickleMachine {
+class PickleMachine : private PickleBytes {
  public:
   PickleMachine(Pickle& pickle, std::string_view bytes, const std::string& file)
-      : pickle_(pickle), bytes_(bytes), file_(file) {}
+      : PickleBytes(bytes, file), pickle_(pickle) {}
 
   PicklePointer run() {
     for (;;) {
@@ -52,7 +48,7 @@ class PickleMachine {
       if (!step(opcode)) {
         fail("an opcode that state dicts consist of",
              "opcode " + in_quotes(std::string(1, static_cast<char>(opcode))) + " at byte " +
-                 std::to_string(position_ - 1));
+                 std::to_string(position() - 1));
       }
     }
   }
@@ -171,46 +167,6 @@ class PickleMachine {
     }
   }
 
-  // Bytes.
-
-  std::string_view take(std::size_t count) {
-    if (count > bytes_.size() - position_) {
-      fail(std::to_string(count) + " bytes at byte " + std::to_string(position_),
-           std::to_string(bytes_.size() - position_));
-    }
-    position_ += count;
-    return bytes_.substr(position_ - count, count);
-  }
-  template <class T>
-  T integer() {
-    T value;
-    std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
-    return value;
-  }
-  double big_endian_double() {
-    const std::string_view bytes = take(8);
-    std::uint64_t bits = 0;
-    for (const char byte : bytes) bits = bits << 8U | static_cast<unsigned char>(byte);
-    return std::bit_cast<double>(bits);
-  }
-  /// Little-endian two's complement of up to 8 bytes.
-  Index long_integer() {
-    const std::string_view bytes = take(integer<std::uint8_t>());
-    if (bytes.size() > 8) fail("integers of at most 8 bytes", std::to_string(bytes.size()) + " bytes");
-    std::uint64_t bits = 0;
-    const bool negative = !bytes.empty() && (static_cast<unsigned char>(bytes.back()) & 0x80U) != 0;
-    if (negative) bits = ~std::uint64_t{0};
-    for (std::size_t i = bytes.size(); i-- > 0;) bits = bits << 8U | static_cast<unsigned char>(bytes[i]);
-    return static_cast<Index>(bits);
-  }
-  std::string line() {
-    const std::size_t end = bytes_.find('\n', position_);
-    if (end == std::string_view::npos) fail("a line", "the end of the pickle");
-    const std::string_view text = bytes_.substr(position_, end - position_);
-    position_ = end + 1;
-    return std::string(text);
-  }
-
   // Stack.
 
   void push(PickleValue value) {
@@ -324,14 +280,8 @@ class PickleMachine {
     if (found == nullptr) fail(std::string(what) + ": " + expected, "another value");
     return *found;
   }
-  [[noreturn]] void fail(const std::string& expected, const std::string& got) const {
-    bad_file(file_, kPickleField, expected, got);
-  }
 
   Pickle& pickle_;
-  std::string_view bytes_;
-  const std::string& file_;
-  std::size_t position_ = 0;
   std::vector<PickleValue*> stack_;
   std::vector<std::size_t> marks_;
   std::map<std::uint32_t, PickleValue*> memo_;

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Layers by the names of their keys. Each library writes a mean and something that its own formula turns into
-// a standard deviation; the table says which keys and which formula (docs/import.md has the sources).
+// Layers by the names of their keys (key_conventions): means, and standard deviations by each library's own
+// formula.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -9,102 +9,10 @@
 
 #include "io/file_error.h"
 #include "io/imported_layers.h"
+#include "io/key_conventions.h"
 
 namespace mixcert::io {
 namespace {
-
-enum class Part { WeightMean, WeightScale, WeightFactor, BiasMean, BiasScale, BiasFactor, Ignored };
-enum class ScaleFormula { None, Softplus, Exponential, SecondMoment };
-
-struct KeyRule {
-  std::string_view ending;
-  Part part;
-};
-
-struct Convention {
-  ScaleFormula formula;
-  std::vector<KeyRule> rules;
-};
-
-/// Conventions whose keys are endings. `weight` and `bias` without more are a layer that is not random.
-const std::map<std::string, Convention>& conventions() {
-  using enum Part;
-  static const std::map<std::string, Convention> table = {
-      {"plain", {ScaleFormula::None, {}}},
-      {"ivon", {ScaleFormula::None, {}}},
-      {"bayesian-torch",
-       {ScaleFormula::Softplus,
-        {{"mu_weight", WeightMean},
-         {"rho_weight", WeightScale},
-         {"mu_kernel", WeightMean},
-         {"rho_kernel", WeightScale},
-         {"mu_bias", BiasMean},
-         {"rho_bias", BiasScale},
-         {"eps_weight", Ignored},
-         {"eps_kernel", Ignored},
-         {"eps_bias", Ignored},
-         {"prior_weight_mu", Ignored},
-         {"prior_weight_sigma", Ignored},
-         {"prior_bias_mu", Ignored},
-         {"prior_bias_sigma", Ignored}}}},
-      {"blitz",
-       {ScaleFormula::Softplus,
-        {{"weight_sampler.mu", WeightMean},
-         {"weight_sampler.rho", WeightScale},
-         {"bias_sampler.mu", BiasMean},
-         {"bias_sampler.rho", BiasScale},
-         // The pair beside the sampler's is what a frozen layer uses.
-         {"weight_mu", Ignored},
-         {"weight_rho", Ignored},
-         {"bias_mu", Ignored},
-         {"bias_rho", Ignored},
-         {"weight_sampler.eps_w", Ignored},
-         {"bias_sampler.eps_w", Ignored},
-         {"bias_zero", Ignored}}}},
-      {"torchbnn",
-       {ScaleFormula::Exponential,
-        {{"weight_mu", WeightMean},
-         {"weight_log_sigma", WeightScale},
-         {"bias_mu", BiasMean},
-         {"bias_log_sigma", BiasScale},
-         {"weight_eps", Ignored},
-         {"bias_eps", Ignored}}}},
-      {"bayesian-cnn",
-       {ScaleFormula::Softplus,
-        {{"W_mu", WeightMean}, {"W_rho", WeightScale}, {"bias_mu", BiasMean}, {"bias_rho", BiasScale}}}},
-      {"torch-uncertainty",
-       {ScaleFormula::Softplus,
-        {{"weight_mu", WeightMean},
-         {"weight_sigma", WeightScale},
-         {"bias_mu", BiasMean},
-         {"bias_sigma", BiasScale},
-         {"weight_sampler.mu", Ignored},
-         {"weight_sampler.rho", Ignored},
-         {"bias_sampler.mu", Ignored},
-         {"bias_sampler.rho", Ignored}}}},
-      {"swag",
-       {ScaleFormula::SecondMoment,
-        {{"weight_mean", WeightMean},
-         {"weight_sq_mean", WeightScale},
-         {"weight_cov_mat_sqrt", WeightFactor},
-         {"bias_mean", BiasMean},
-         {"bias_sq_mean", BiasScale},
-         {"bias_cov_mat_sqrt", BiasFactor},
-         {"n_models", Ignored}}}},
-  };
-  return table;
-}
-
-struct Classified {
-  std::string layer;
-  Part part = Part::Ignored;
-  ScaleFormula formula = ScaleFormula::None;  ///< of a scale
-};
-
-std::string layer_name_of(std::string_view key, std::string_view ending) {
-  if (key.size() == ending.size()) return "layer";
-  return std::string(key.substr(0, key.size() - ending.size() - 1));
-}
 
 /// Numbers inside names count as numbers: 2 before 10.
 bool natural_less(std::string_view a, std::string_view b) {
@@ -128,11 +36,6 @@ bool natural_less(std::string_view a, std::string_view b) {
     }
   }
   return a.size() < b.size();
-}
-
-std::string without_digits(std::string text) {
-  std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
-  return text;
 }
 
 /// [in, out] to [out, in].
@@ -174,7 +77,7 @@ class LayerRecogniser {
 
   void take(const std::string& key, const Array& array) {
     if (has_ending(key, "num_batches_tracked") || is_optimizer_key(key)) return;
-    const std::optional<Classified> found = classify(key);
+    const std::optional<ClassifiedKey> found = classify_key(source_, key);
     if (found && batch_norms_.contains(found->layer) && library_ != "swag") return;
     if (has_ending(key, "running_mean") || has_ending(key, "running_var")) return;
     if (!found) {
@@ -195,73 +98,6 @@ class LayerRecogniser {
     const std::string dotted = "." + key;
     return library_ == "ivon" && (dotted.find(".param_groups.") != std::string::npos ||
                                   dotted.find(".state.") != std::string::npos);
-  }
-
-  std::optional<Classified> classify(const std::string& key) const {
-    if (library_ == "pyro") return classify_pyro(key);
-    if (library_ == "numpyro") return classify_numpyro(key);
-    const Convention& convention = conventions().at(library_);
-    for (const KeyRule& rule : convention.rules) {
-      if (has_ending(key, rule.ending)) {
-        return Classified{layer_name_of(key, rule.ending), rule.part, convention.formula};
-      }
-    }
-    if (has_ending(key, "weight")) return Classified{layer_name_of(key, "weight"), Part::WeightMean};
-    if (has_ending(key, "bias")) return Classified{layer_name_of(key, "bias"), Part::BiasMean};
-    return std::nullopt;
-  }
-
-  /// locs.SITE and scales.SITE_unconstrained, SITE = LAYER.weight or LAYER.bias.
-  std::optional<Classified> classify_pyro(const std::string& key) const {
-    const std::string dotted = "." + key;
-    const std::size_t loc = dotted.rfind(".locs.");
-    const std::size_t scale = dotted.rfind(".scales.");
-    if (loc == std::string::npos && scale == std::string::npos) return std::nullopt;
-    const bool is_loc = loc != std::string::npos;
-    std::string site = is_loc ? dotted.substr(loc + 6) : dotted.substr(scale + 8);
-    ScaleFormula formula = ScaleFormula::None;
-    if (!is_loc) formula = scale_formula(key, site);
-    for (const std::string_view ending : {"weight", "bias"}) {
-      if (!has_ending(site, ending)) continue;
-      const bool weight = ending == "weight";
-      const Part part = is_loc ? (weight ? Part::WeightMean : Part::BiasMean)
-                               : (weight ? Part::WeightScale : Part::BiasScale);
-      return Classified{layer_name_of(site, ending), part, formula};
-    }
-    return std::nullopt;
-  }
-
-  /// Takes the suffix off the site.
-  ScaleFormula scale_formula(const std::string& key, std::string& site) const {
-    constexpr std::string_view kSuffix = "_unconstrained";
-    const bool suffixed = site.ends_with(kSuffix);
-    if (suffixed) site.resize(site.size() - kSuffix.size());
-    const std::optional<bool>& constrained = source_.options.constrained_scales;
-    if (!suffixed && !constrained) {
-      source_.fail(in_quotes(key), "a key that ends in _unconstrained, or --scales", "neither");
-    }
-    const bool softplus_needed = constrained ? !*constrained : suffixed;
-    return softplus_needed ? ScaleFormula::Softplus : ScaleFormula::None;
-  }
-
-  /// SITE_auto_loc and SITE_auto_scale, SITE = LAYER.kernel, LAYER.bias, LAYER.w, LAYER.b or wN, bN.
-  std::optional<Classified> classify_numpyro(const std::string& key) const {
-    const bool is_loc = key.ends_with("_auto_loc");
-    const bool is_scale = key.ends_with("_auto_scale");
-    if (!is_loc && !is_scale) return std::nullopt;
-    const std::string site = key.substr(0, key.size() - (is_loc ? 9 : 11));
-    const std::size_t dot = site.find_last_of("./");
-    const std::string last = dot == std::string::npos ? site : site.substr(dot + 1);
-    std::string layer = dot == std::string::npos ? "" : site.substr(0, dot);
-    const std::string kind = without_digits(last);
-    const bool weight = kind == "kernel" || kind == "w" || kind == "W";
-    if (!weight && kind != "bias" && kind != "b") return std::nullopt;
-    if (kind.size() < last.size()) layer += (layer.empty() ? "" : ".") + last.substr(kind.size());
-    const Part part = is_loc ? (weight ? Part::WeightMean : Part::BiasMean)
-                             : (weight ? Part::WeightScale : Part::BiasScale);
-    const bool unconstrained = !source_.options.constrained_scales.value_or(true);
-    const ScaleFormula formula = is_scale && unconstrained ? ScaleFormula::Softplus : ScaleFormula::None;
-    return Classified{layer.empty() ? "layer" : layer, part, formula};
   }
 
   ImportedLayer converted(const std::string& name, const Parts& parts) {

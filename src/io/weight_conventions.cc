@@ -5,105 +5,18 @@
 #include "mixcert/io/weight_conventions.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
-#include <sstream>
 
-#include "io/architecture.h"
-#include "io/elements.h"
 #include "io/file_error.h"
+#include "io/import_architecture.h"
 #include "io/imported_layers.h"
 #include "mixcert/core/error.h"
-#include "mixcert/io/npz.h"
-#include "mixcert/io/safetensors.h"
-#include "mixcert/io/torch_file.h"
 #include "mixcert/network/layer_shape.h"
 
 namespace mixcert {
 namespace io {
 
-double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
-
-bool has_ending(std::string_view key, std::string_view ending) {
-  if (!key.ends_with(ending)) return false;
-  return key.size() == ending.size() || key[key.size() - ending.size() - 1] == '.';
-}
-
-void ImportSource::fail(const std::string& key, const std::string& expected, const std::string& got) const {
-  bad_file(label, "key " + key, expected, got);
-}
-
-bool ImportSource::has(std::string_view ending) const {
-  return std::any_of(arrays.entries.begin(), arrays.entries.end(),
-                     [&](const auto& entry) { return has_ending(entry.first, ending); });
-}
-
-const Array& ImportSource::one(std::string_view ending) const {
-  const Array* found = nullptr;
-  for (const auto& [key, array] : arrays.entries) {
-    if (!has_ending(key, ending)) continue;
-    if (found != nullptr) fail(in_quotes(ending), "one such key", "several");
-    found = &array;
-    require_finite_values(key, array);
-  }
-  if (found == nullptr) fail(in_quotes(ending), "such a key", "none");
-  return *found;
-}
-
-double ImportSource::number(std::string_view ending) const {
-  const Array& array = one(ending);
-  if (array.size() != 1) fail(in_quotes(ending), "one number", "shape " + shape_text(array.shape));
-  return array.values.front();
-}
-
-void ImportSource::require_finite_values(const std::string& key, const Array& array) const {
-  require_finite(array.values, array.shape, label, "key " + in_quotes(key));
-}
-
 namespace {
-
-/// Widths joined by dashes; nothing where the text is something else.
-std::vector<Index> parse_widths(const std::string& text) {
-  std::vector<Index> widths;
-  std::istringstream stream(text);
-  for (std::string word; std::getline(stream, word, '-');) {
-    const bool digits = !word.empty() && word.size() <= 9 &&
-                        std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (!digits || std::stol(word) < 1) return {};
-    widths.push_back(std::stol(word));
-  }
-  if (widths.size() < 2 || text.back() == '-') return {};
-  return widths;
-}
-
-/// Layers of an architecture with weights, in order.
-void collect_slots(const std::vector<LayerEntry>& entries, std::vector<LayerSlot>& slots,
-                   const ImportSource& source) {
-  for (const LayerEntry& entry : entries) {
-    if (const auto* dense = std::get_if<DenseEntry>(&entry.variant())) {
-      slots.push_back({dense->name, {dense->outputs, dense->inputs}});
-    } else if (const auto* conv = std::get_if<Conv2dSpec>(&entry.variant())) {
-      const Size2d& kernel = conv->window.kernel;
-      slots.push_back({conv->name, {conv->out, conv->in / conv->groups, kernel.height, kernel.width}});
-    } else if (const auto* block = std::get_if<ResidualEntry>(&entry.variant())) {
-      collect_slots(block->layers, slots, source);
-    } else if (std::holds_alternative<MixtureEntry>(entry.variant())) {
-      bad_file(source.label, "architecture", "layers other than mixtures", "a mixture");
-    }
-  }
-}
-
-/// Dense layers of these widths, activations between them.
-std::vector<LayerEntry> chain(const std::vector<Index>& widths, const std::vector<std::string>& names,
-                              const std::string& activation) {
-  const ActivationSpec between{Activation(parse_activation_function(activation))};
-  std::vector<LayerEntry> entries;
-  for (std::size_t k = 0; k + 1 < widths.size(); ++k) {
-    if (k > 0) entries.emplace_back(between);
-    entries.emplace_back(DenseEntry{names[k], widths[k], widths[k + 1], {}});
-  }
-  return entries;
-}
 
 class Importer {
  public:
@@ -318,34 +231,6 @@ ImportedModel import_weights(const NamedArrays& arrays, const ImportOptions& opt
                              const std::string& label) {
   const io::ImportSource source{arrays, options, label};
   return io::Importer(source).run();
-}
-
-NamedArrays read_named_arrays(const std::vector<std::filesystem::path>& paths, const ReadLimits& limits) {
-  NamedArrays all;
-  all.keeps_order = true;
-  for (const std::filesystem::path& path : paths) {
-    const std::string ending = path.extension().string();
-    NamedArrays part;
-    if (ending == ".pt" || ending == ".pth") {
-      part = read_torch_file(path, limits);
-    } else if (ending == ".npz") {
-      for (auto& [name, array] : read_npz(path, limits)) part.entries.emplace_back(name, std::move(array));
-    } else if (ending == ".safetensors") {
-      const SafetensorsReader reader(path, limits);
-      for (const auto& [name, info] : reader.tensors()) part.entries.emplace_back(name, reader.read(name));
-    } else {
-      throw InvalidArgument(path.string() + ": expected a file .safetensors, .npz, .pt or .pth, got " +
-                            io::in_quotes(ending));
-    }
-    all.keeps_order = all.keeps_order && part.keeps_order;
-    for (auto& entry : part.entries) {
-      if (all.find(entry.first) != nullptr) {
-        io::bad_file(path.string(), "key " + io::in_quotes(entry.first), "each key in one file", "two");
-      }
-      all.entries.push_back(std::move(entry));
-    }
-  }
-  return all;
 }
 
 }  // namespace mixcert
