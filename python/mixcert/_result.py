@@ -216,8 +216,8 @@ class Result:
         jointly y[2,0] is output 0 at input 2 (U.4 - U.6)."""
         if not isinstance(statement, str):
             raise TypeError(f"statement: expected text such as 'y0 > 0', got {type(statement).__name__}")
-        interval, failure = self._core.probability(statement, options)
-        return Probability(*interval, failure)
+        (estimate, lower, upper), failure = self._core.probability(statement, options)
+        return Probability(estimate, lower, upper, failure)
 
     def save(self, path: Any) -> None:
         """Writes the result as `mixcert certify` does: arrays (.npz) or every bound (.json)."""

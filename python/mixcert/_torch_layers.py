@@ -26,15 +26,14 @@ class Unsupported(ValueError):
 
 def random_weight(module: nn.Module) -> Optional[torch.Tensor]:
     """The means of a random layer's weights; None for other modules."""
-    state = dict(module.named_parameters())
-    state.update(module.named_buffers())
+    state: Dict[str, torch.Tensor] = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     for key in MEAN_KEYS:
         if key in state:
             return state[key]
     return None
 
 
-def is_kind(module: nn.Module, kind: type) -> bool:
+def is_kind(module: nn.Module, kind: Any) -> bool:
     """A `kind`, or a subclass that computes the same: one with a forward of its own is another layer."""
     return isinstance(module, kind) and type(module).forward is kind.forward
 
@@ -47,7 +46,7 @@ def _dense(name: str, outputs: int, inputs: int) -> Entry:
     return {"type": "dense", "name": name, "in": int(inputs), "out": int(outputs)}
 
 
-def _window(shape: Tuple[int, ...], entry: Entry, dilation: Tuple[int, int] = (1, 1)) -> Tuple[int, int]:
+def _window(shape: Tuple[int, ...], entry: Entry, dilation: Tuple[int, ...] = (1, 1)) -> Tuple[int, ...]:
     """Positions per axis: floor((H + 2 P - D (K - 1) - 1) / S) + 1."""
     kernel, stride, padding = entry["kernel"], entry["stride"], entry["padding"]
     return tuple(
@@ -56,7 +55,7 @@ def _window(shape: Tuple[int, ...], entry: Entry, dilation: Tuple[int, int] = (1
     )
 
 
-def _padding(module: nn.Module, kernel: Tuple[int, int], dilation: Tuple[int, int]) -> Tuple[int, int]:
+def _padding(module: Any, kernel: Tuple[int, ...], dilation: Tuple[int, ...]) -> Tuple[int, int]:
     if module.padding == "valid":
         return 0, 0
     if module.padding == "same":
@@ -67,14 +66,14 @@ def _padding(module: nn.Module, kernel: Tuple[int, int], dilation: Tuple[int, in
     return _pair(module.padding)
 
 
-def convolution(name: str, module: nn.Module, weight_shape: Tuple[int, ...], shape: Shape) -> Tuple[Entry, Shape]:
+def convolution(name: str, module: Any, weight_shape: Tuple[int, ...], shape: Shape) -> Tuple[Entry, Shape]:
     if shape is None:
         raise Unsupported("a convolution needs input_shape=(channels, height, width)")
     if getattr(module, "padding_mode", "zeros") != "zeros":
         raise Unsupported(f"padding_mode {module.padding_mode!r}; only 'zeros' is there")
     kernel, dilation = tuple(int(n) for n in weight_shape[2:]), _pair(getattr(module, "dilation", 1))
     groups = int(getattr(module, "groups", 1))
-    entry = {
+    entry: Entry = {
         "type": "conv2d",
         "name": name,
         "in": int(weight_shape[1]) * groups,
@@ -155,8 +154,8 @@ def _adaptive_pool(module: nn.AdaptiveAvgPool2d, shape: Shape) -> Tuple[Entry, S
     if shape is None:
         raise Unsupported("a pool needs an image before it")
     size = module.output_size
-    wanted = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
-    wanted = tuple(have if want is None else int(want) for want, have in zip(wanted, shape[1:]))
+    sizes: Any = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
+    wanted = tuple(have if want is None else int(want) for want, have in zip(sizes, shape[1:]))
     if any(have % want for have, want in zip(shape[1:], wanted)):
         raise Unsupported(f"output size {wanted} does not divide the image {shape[1:]}")
     kernel = tuple(have // want for have, want in zip(shape[1:], wanted))
@@ -206,7 +205,7 @@ def flattened(shape: Shape) -> Tuple[Optional[Entry], Shape]:
     return (None, None) if shape is None else ({"type": "flatten"}, None)
 
 
-def plain_layer(name: str, module: nn.Module, shape: Shape) -> Tuple[Optional[Entry], Shape]:
+def plain_layer(name: str, module: Any, shape: Shape) -> Tuple[Optional[Entry], Shape]:
     """A module of torch.nn: its entry (None: it changes nothing) and the shape behind it."""
     for kind, make in SAME_SHAPE.items():
         if is_kind(module, kind):

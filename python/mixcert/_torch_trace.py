@@ -28,7 +28,8 @@ class _Pair(fx.Proxy):
     """Layers of some libraries return (output, divergence)."""
 
     def __iter__(self) -> Iterator[fx.Proxy]:
-        return iter((self[0], self[1]))
+        pair: Any = self
+        return iter((pair[0], pair[1]))
 
 
 class _Tracer(fx.Tracer):
@@ -59,7 +60,7 @@ class _Walk:
             raise ValueError("from_torch: expected a module whose output comes from its input by layers")
         return list(self.result.entries)
 
-    def title(self, node: fx.Node) -> str:
+    def title(self, node: Any) -> str:
         if node.op == "call_module":
             kind = type(self.module.get_submodule(node.target)).__name__
             return f"layer '{node.target}' ({kind})"
@@ -69,17 +70,17 @@ class _Walk:
     def value(self, argument: Any) -> Optional[_Value]:
         return self.values[argument] if isinstance(argument, fx.Node) else None
 
-    def placeholder(self, node: fx.Node) -> Optional[_Value]:
+    def placeholder(self, node: Any) -> Optional[_Value]:
         return _Value((), self.shape) if not self.values else None
 
-    def get_attr(self, node: fx.Node) -> Optional[_Value]:
+    def get_attr(self, node: Any) -> Optional[_Value]:
         return None
 
-    def output(self, node: fx.Node) -> None:
+    def output(self, node: Any) -> None:
         given = node.args[0]
         self.result = self.value(given[0] if isinstance(given, (tuple, list)) else given)
 
-    def call_module(self, node: fx.Node) -> _Value:
+    def call_module(self, node: Any) -> _Value:
         before = self.value(node.args[0]) if node.args else None
         if before is None:
             raise Unsupported("expected a layer that acts on what the input has become")
@@ -97,7 +98,7 @@ class _Walk:
             self.names.append(node.target)
         return before.then(entry, shape)
 
-    def call_method(self, node: fx.Node) -> Optional[_Value]:
+    def call_method(self, node: Any) -> Optional[_Value]:
         before = self.value(node.args[0])
         if before is None or node.target in ("size", "dim"):
             return None
@@ -108,7 +109,7 @@ class _Walk:
             return before.then(*layers.flattened(before.shape))
         return self.function(node.target, before, node.args[1:], node.kwargs)
 
-    def call_function(self, node: fx.Node) -> Optional[_Value]:
+    def call_function(self, node: Any) -> Optional[_Value]:
         if node.target in (operator.add, operator.iadd, torch.add):
             return self.sum(self.value(node.args[0]), self.value(node.args[1]))
         before = self.value(node.args[0]) if node.args else None
@@ -118,7 +119,7 @@ class _Walk:
             return self.item(node, before)
         return self.function(node.target.__name__, before, node.args[1:], node.kwargs)
 
-    def item(self, node: fx.Node, before: _Value) -> Optional[_Value]:
+    def item(self, node: Any, before: _Value) -> Optional[_Value]:
         """The output of a layer that returns (output, divergence)."""
         maker = node.args[0]
         if maker.op != "call_module" or layers.random_weight(self.module.get_submodule(maker.target)) is None:

@@ -47,7 +47,7 @@ def tune(
         raise TypeError(f"kernel: expected text such as 'rbf(lengthscale=1)', got {type(kernel).__name__}")
     if target is not None and not isinstance(target, Mixture):
         raise TypeError(f"target: expected a mixcert.Mixture, got {type(target).__name__}")
-    law = kernel if target is None else target._core
+    law: Any = kernel if target is None else target._core
     steps = options.get("steps")
     bar = progress_bar(progress, "tune", steps if isinstance(steps, int) else None)
     if bar is None:

@@ -104,7 +104,8 @@ class _Plan(NamedTuple):
 
 class _Certify(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, run: Any, *tensors: Any) -> Any:
+    def forward(ctx: Any, *arguments: Any, **_: Any) -> Any:
+        run, *tensors = arguments
         ctx.run = run
         ctx.kinds = [None if t is None else (t.dtype, t.device) for t in tensors]
         device = tensors[0].device
