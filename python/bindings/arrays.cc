@@ -19,7 +19,10 @@ py::array to_any_array(py::handle value, const std::string& name) {
   try {
     return py::array(py::reinterpret_borrow<py::object>(value));
   } catch (py::error_already_set& error) {
-    if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_TypeError)) throw;
+    // RuntimeError: a tensor of torch with requires_grad.
+    const bool bad_value = error.matches(PyExc_ValueError) || error.matches(PyExc_TypeError) ||
+                           error.matches(PyExc_RuntimeError);
+    if (!bad_value) throw;
     throw InvalidArgument(name + ": expected an array of numbers, got " +
                           std::string(py::str(py::type::of(value).attr("__name__"))) + " (" +
                           std::string(py::str(error.value())) + ")");
@@ -47,6 +50,9 @@ std::string shape_text(const py::array& array) { return py::str(array.attr("shap
 
 Numbers to_numbers(py::handle value, const std::string& name) {
   const py::array array = to_any_array(value, name);
+  if (py::hasattr(value, "mask") && py::hasattr(value, "filled") &&
+      value.attr("mask").attr("any")().cast<bool>())
+    throw InvalidArgument(name + ": expected numbers, got an array with masked entries");
   const char kind = array.dtype().kind();
   if (std::string("biuf").find(kind) == std::string::npos) {
     throw InvalidArgument(name + ": expected real numbers, got " +

@@ -34,7 +34,8 @@ def certify(
     ValueError: a bad option, input or shape; MemoryError: more memory than `max_memory_in_gib` is needed.
     """
     if not isinstance(network, Network):
-        raise TypeError(f"network: expected a mixcert.Network, got {type(network).__name__}")
+        hint = "; mixcert.from_torch(module) makes one" if hasattr(network, "state_dict") else ""
+        raise TypeError(f"network: expected a mixcert.Network, got {type(network).__name__}{hint}")
     options["method"] = method
     options["joint"] = joint
     options["epsilon"] = epsilon

@@ -103,6 +103,7 @@ def test_arrays_of_other_kinds_are_converted(small, convert):
         (np.ones(5), r"got \(5,\)"),
         (1.0, r"got \(\)"),
         (np.ones((0, 3)), r"got \(0, 3\)"),
+        (np.ma.masked_array([0.0, 1.0, 2.0], mask=[False, True, False]), "masked"),
         ([[1.0, np.nan, 0.0]], "input 0, feature 1: expected a finite number"),
         ([[1.0, np.inf, 0.0]], "input 0, feature 1"),
         (np.ones((1, 3), dtype=complex), "real numbers, got dtype complex128"),

@@ -289,6 +289,16 @@ def test_parameters_in_another_order_than_they_act():
         mixcert.from_torch(Reversed(), posterior)
 
 
+def test_tensors_as_inputs(small):
+    x = torch.randn(2, 3)
+    same = mixcert.certify(small, x.numpy()).w2_bound
+    assert np.array_equal(mixcert.certify(small, x).w2_bound, same)
+    with pytest.raises(ValueError, match="detach"):
+        mixcert.certify(small, x.requires_grad_())
+    with pytest.raises(TypeError, match="from_torch"):
+        mixcert.certify(nn.Linear(3, 2), x)
+
+
 def test_what_is_no_module():
     with pytest.raises(TypeError, match="torch.nn.Module"):
         mixcert.from_torch([1, 2])
