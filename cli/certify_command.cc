@@ -18,14 +18,14 @@
 #include "mixcert/io/model_file.h"
 #include "mixcert/io/result_file.h"
 #include "mixcert/propagate/certify.h"
-#include "mixcert/statistics/two_sided.h"
-#include "mixcert/transport/mixture_transport.h"
 #include "model_flags.h"
 #include "report/certify_collector.h"
 #include "report/certify_page.h"
 #include "report/text_report.h"
 #include "report_flags.h"
 #include "run_context.h"
+#include "shared_certify.h"
+#include "team.h"
 #include "terminal.h"
 
 namespace mixcert::cli {
@@ -35,6 +35,7 @@ struct CertifyArguments {
   ModelFlags models;
   std::optional<std::string> out;
   std::optional<std::string> json;
+  bool resume = false;
   ReportFlags report;
   Options options;
 };
@@ -145,40 +146,45 @@ class PageOfRun {
   Clock::time_point start_ = Clock::now();
 };
 
+void check_resume(const CertifyArguments& arguments) {
+  require(!arguments.resume || (arguments.out && !arguments.options.joint),
+          "option --resume: expected --out and inputs certified one by one");
+  require(team().size() == 1 || !arguments.options.joint,
+          "option --joint: one law is the work of one process; run it without mpirun");
+}
+
 void run_certify(const CertifyArguments& arguments) {
   arguments.options.validate();
+  check_resume(arguments);
   check_outputs(
       arguments.models.files(),
       {{"--out", arguments.out}, {"--json", arguments.json}, {"--report", arguments.report.report}});
   const ReadLimits limits = limits_of(arguments.options);
   const Subject subject = load_subject(arguments.models, limits);
   if (arguments.options.joint) subject.refuse_joint_noise();
+  SharedCertify shared(subject, arguments.options, arguments.out, arguments.resume);
+  if (!team().leads()) return shared.help();
   const RunRecord record = make_record(arguments, subject.ensemble.outputs());
   ResultWriter writer(arguments.out, arguments.json, record, limits);
   writer.add_inputs(subject.inputs, subject.noise);
   PageOfRun page(arguments, subject);
-
-  Services services;
-  services.cancel = &cancel_flag();
-  services.mixture_plan = [](const GaussianMixture& from, const GaussianMixture& to) {
-    return mixture_transport(from, to).plan.entries;
-  };
-  services.statistics = statistics_service(&cancel_flag());
-  services.ensemble_statistics = ensemble_statistics_service(&cancel_flag());
   CertifyReport report(subject.ensemble, arguments.options);
   ProgressBar progress("certify", arguments.options.joint ? 1 : subject.inputs.cols());
-  certify(
-      subject.ensemble, subject.inputs, arguments.options,
-      [&](Result&& result) {
-        writer.add(result);
-        const std::string row = report.add(result);
-        if (!row.empty()) progress.print(row);
-        page.add(std::move(result));
-        progress.advance();
-      },
-      services);
+  const ResultSink output = [&](Result&& result) {
+    writer.add(result);
+    const std::string row = report.add(result);
+    if (!row.empty()) progress.print(row);
+    page.add(std::move(result));
+    progress.advance();
+  };
+  if (arguments.options.joint) {
+    certify(subject.ensemble, subject.inputs, arguments.options, output, certify_services());
+  } else {
+    shared.run(record, output);
+  }
   progress.clear();
   writer.finish();
+  shared.forget_journal();
   page.write(record);
   std::fputs(report.footer().c_str(), stdout);
   for (const auto& path : {arguments.out, arguments.json, arguments.report.report}) {
@@ -195,6 +201,7 @@ void add_certify_command(CLI::App& app) {
   command->add_option("--out", arguments->out, "write mixtures and bounds (.npz)")->type_name("FILE");
   command->add_option("--json", arguments->json, "write every bound and where it comes from")
       ->type_name("FILE");
+  command->add_flag("--resume", arguments->resume, "go on where an interrupted run with this --out stopped");
   arguments->report.add_to(*command);
   arguments->report.add_subject_to(*command);
   add_table_options(*command, option_table(), arguments->options);

@@ -88,8 +88,10 @@ int run_program(CLI::App& app, int argc, char** argv, const std::string& interru
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
     return complain(parse_message(app, error, argv) + " (see --help)", kUserError);
-  } catch (const Interrupted&) {
-    return complain(interruption, kInterruptedExit);
+  } catch (const Interrupted& error) {
+    // A command that kept something says so itself.
+    const std::string said = error.what();
+    return complain(said == "interrupted" ? interruption : said, kInterruptedExit);
   } catch (const Error& error) {
     return complain(error.what(), kUserError);
   } catch (const std::bad_alloc&) {

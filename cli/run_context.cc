@@ -45,7 +45,8 @@ std::filesystem::path full_name(const std::string& path) {
 void record_command_line(int argc, const char* const* argv) {
   recorded() = "mixcert";
   for (const char* word : std::span(argv, static_cast<std::size_t>(argc)).subspan(argc > 0 ? 1 : 0)) {
-    recorded() += " " + quoted(word);
+    // A run that went on writes what the run would have written.
+    if (std::string_view(word) != "--resume") recorded() += " " + quoted(word);
   }
 }
 

@@ -51,14 +51,6 @@ bool has_simulated_coupling(const Prepared& prepared, const Result& result) {
   return result.method == Method::Moment && prepared.correlated.empty() && !prepared.replaced;
 }
 
-Result certify_one(const Prepared& prepared, ConstMatrixRef inputs, Index index) {
-  Certified certified = certify_network(prepared, inputs, index);
-  if (prepared.options.statistics == 0) return std::move(certified.result);
-  certified.result.statistics = prepared.services.statistics(
-      prepared.network, inputs, index, certified.coupling(), certified.result.mixture, prepared.options);
-  return std::move(certified.result);
-}
-
 bool has_replaced_weights(const Network& network) {
   for (Index k = 0; k < network.layer_count(); ++k) {
     if (has_replaced_weights(network.layer(k))) return true;
@@ -121,6 +113,14 @@ Certified certify_network(const Prepared& prepared, ConstMatrixRef inputs, Index
   certified.result.input = index;
   certified.has_coupling = has_simulated_coupling(prepared, certified.result);
   return certified;
+}
+
+Result certify_one(const Prepared& prepared, ConstMatrixRef inputs, Index index) {
+  Certified certified = certify_network(prepared, inputs, index);
+  if (prepared.options.statistics == 0) return std::move(certified.result);
+  certified.result.statistics = prepared.services.statistics(
+      prepared.network, inputs, index, certified.coupling(), certified.result.mixture, prepared.options);
+  return std::move(certified.result);
 }
 
 void certify_each(Index input_count, const Options& options, const Services& services, const ResultSink& sink,

@@ -10,10 +10,7 @@
 #include "propagate/methods.h"
 
 namespace mixcert {
-namespace {
 
-/// All members at one input, or jointly at all of them. What does not depend on inputs was prepared once per
-/// member.
 Result certify_members(const Ensemble& ensemble, const std::vector<Prepared>& prepared, ConstMatrixRef inputs,
                        Index index, const Options& options, const Services& services) {
   std::vector<Result> results;
@@ -32,8 +29,6 @@ Result certify_members(const Ensemble& ensemble, const std::vector<Prepared>& pr
       services.ensemble_statistics(ensemble, inputs, index, simulated, result.mixture, options);
   return result;
 }
-
-}  // namespace
 
 void certify(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options, const ResultSink& sink,
              const Services& services) {

@@ -51,6 +51,12 @@ struct Certified {
 /// Certifies one input, or the columns of `inputs` as one joint law, by the method with the smallest bound.
 Certified certify_network(const Prepared& prepared, ConstMatrixRef inputs, Index index);
 
+/// The result of one input, or of the columns of `inputs` jointly, with statistics where they are asked for.
+Result certify_one(const Prepared& prepared, ConstMatrixRef inputs, Index index);
+/// The same of an ensemble, one Prepared per member.
+Result certify_members(const Ensemble& ensemble, const std::vector<Prepared>& prepared, ConstMatrixRef inputs,
+                       Index index, const Options& options, const Services& services);
+
 /// Runs `certify_input` for every input on several threads and hands results to `sink` in order.
 void certify_each(Index input_count, const Options& options, const Services& services, const ResultSink& sink,
                   const std::function<Result(Index)>& certify_input);

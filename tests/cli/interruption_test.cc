@@ -1,6 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Signals in the middle of the work: exit code 130, one line, and the directory as it was.
+// Signals in the middle of the work: exit code 130, one line, and the directory as it was, but for the
+// journal of a certification, from which --resume makes the file of an uninterrupted run.
 #include <csignal>
 #include <thread>
 
@@ -48,8 +49,59 @@ TEST_P(Interruption, LeavesNothingBehind) {
   program.send(signal);
   const Finished finished = program.wait();
   EXPECT_EQ(finished.exit_code, 130);
-  EXPECT_EQ(finished.err, "mixcert: interrupted, nothing was written\n");
-  EXPECT_TRUE(snapshot(directory_ / ".") == before) << "files were changed or left behind";
+  auto after = snapshot(directory_ / ".");
+  if (std::erase_if(after, [](const auto& file) { return file.first.ends_with("old.npz.journal"); }) > 0) {
+    EXPECT_CONTAINS(finished.err, "of 20000 inputs are kept in old.npz.journal, --resume continues\n");
+  } else {
+    EXPECT_EQ(finished.err, "mixcert: interrupted, nothing was written\n");
+  }
+  EXPECT_TRUE(after == before) << "files were changed or left behind";
+}
+
+/// The process is killed again and again, once while it writes the archive at times.
+class Kills : public CommandLineTest {};
+
+TEST_F(Kills, ResumedRunsWriteTheSameFile) {
+  save_network(directory_ / "net.safetensors", small_network({2, 24, 24, 2}));
+  write_inputs(directory_ / "x.csv", 600, 2);
+  const Words words = {"certify", "net.safetensors", "--inputs", "x.csv", "--out", "r.npz"};
+  (void)run_well(words);
+  const std::string whole = read_text(directory_ / "r.npz");
+  std::filesystem::remove(directory_ / "r.npz");
+  Words resumed = words;
+  resumed.emplace_back("--resume");
+  int kills = 0;
+  for (int delay = 20; kills < 8 && !std::filesystem::exists(directory_ / "r.npz");
+       delay = 20 + (delay * 7) % 90) {
+    Program program(directory_ / ".", resumed);
+    std::this_thread::sleep_for(milliseconds(delay));
+    program.send(SIGKILL);
+    (void)program.wait();
+    ++kills;
+  }
+  if (!std::filesystem::exists(directory_ / "r.npz")) {
+    const auto journal = std::filesystem::file_size(directory_ / "r.npz.journal");
+    EXPECT_GT(journal, 0U);
+    if (kills > 0 && journal > 4096) {
+      EXPECT_CONTAINS(run(words).err, "--resume continues it");  // not thrown away by accident
+    }
+    (void)run_well(resumed);
+  }
+  EXPECT_TRUE(read_text(directory_ / "r.npz") == whole) << "after " << kills << " kills";
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "r.npz.journal"));
+  Words other = resumed;
+  other.insert(other.end(), {"--seed", "1"});
+  (void)run_well(other);  // nothing to resume: an ordinary run
+}
+
+TEST_F(Kills, ResumeNeedsAnOutputAndSingleInputs) {
+  save_network(directory_ / "net.safetensors", small_network({2, 4, 2}));
+  write_inputs(directory_ / "x.csv", 3, 2);
+  const Words words = {"certify", "net.safetensors", "--inputs", "x.csv", "--resume"};
+  expect_refusal(words, {"--resume", "--out"});
+  Words joint = words;
+  joint.insert(joint.end(), {"--out", "r.npz", "--joint"});
+  expect_refusal(joint, {"--resume"});
 }
 
 const LongRun kLongRuns[] = {

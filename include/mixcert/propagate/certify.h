@@ -75,4 +75,13 @@ void certify(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& opt
 std::vector<Result> certify(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options,
                             const Services& services = {});
 
+/// Gives at most `most` inputs to certify next; none: there are no more. Called by several threads.
+using InputQueue = std::function<std::vector<Index>(Index most)>;
+
+/// Certifies inputs as the queue names them, each by itself, and hands results to `sink` in any order, from
+/// one thread at a time: for runs that go on where another stopped, or that several processes share. The
+/// results are those of certify(), bit for bit. Throws as certify() does; InvalidArgument for options.joint.
+void certify_queue(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options,
+                   const InputQueue& queue, const ResultSink& sink, const Services& services = {});
+
 }  // namespace mixcert

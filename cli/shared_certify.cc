@@ -1,0 +1,67 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Journal, team and output of one run.
+#include "shared_certify.h"
+
+#include <utility>
+
+#include "journaled_run.h"
+#include "mixcert/core/error.h"
+#include "mixcert/statistics/two_sided.h"
+#include "mixcert/transport/mixture_transport.h"
+#include "terminal.h"
+
+namespace mixcert::cli {
+
+Services certify_services() {
+  Services services;
+  services.cancel = &cancel_flag();
+  services.mixture_plan = [](const GaussianMixture& from, const GaussianMixture& to) {
+    return mixture_transport(from, to).plan.entries;
+  };
+  services.statistics = statistics_service(&cancel_flag());
+  services.ensemble_statistics = ensemble_statistics_service(&cancel_flag());
+  return services;
+}
+
+TeamWork SharedCertify::basic_work() const {
+  TeamWork work;
+  work.threads = resolve_thread_count(options_.threads);
+  work.cancel = &cancel_flag();
+  work.certify = [this](const InputQueue& queue, const ResultSink& sink) {
+    certify_queue(subject_.ensemble, subject_.inputs, options_, queue, sink, certify_services());
+  };
+  return work;
+}
+
+void SharedCertify::help() { team().work(basic_work()); }
+
+void SharedCertify::run(const RunRecord& record, const ResultSink& output) {
+  if (out_) return run_journaled(record, output);
+  require(team().size() == 1, "certify by several processes: expected --out, the file that they make");
+  certify(subject_.ensemble, subject_.inputs, options_, output, certify_services());
+}
+
+void SharedCertify::run_journaled(const RunRecord& record, const ResultSink& output) {
+  const std::string identity = journal_identity(record, subject_.inputs, subject_.noise);
+  journal_.emplace(journal_of(*out_), identity, subject_.inputs.cols(), resume_);
+  JournaledRun journaled(*journal_, output);
+  TeamWork work = basic_work();
+  work.inputs = journaled.missing();
+  work.arrived = [&](Result&& result) { journaled.add(std::move(result)); };
+  work.arrived_encoded = [&](Index input, std::string_view bytes) { journaled.add(input, bytes); };
+  try {
+    team().work(work);
+  } catch (const Interrupted&) {
+    if (journal_->finished() == 0) throw;
+    throw Interrupted("interrupted; " + std::to_string(journal_->finished()) + " of " +
+                      std::to_string(journal_->inputs()) + " inputs are kept in " +
+                      journal_->path().string() + ", --resume continues");
+  }
+}
+
+void SharedCertify::forget_journal() {
+  if (journal_) journal_->remove();
+}
+
+}  // namespace mixcert::cli

@@ -1,0 +1,60 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Certification of inputs in the order in which somebody asks for them.
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "mixcert/core/error.h"
+#include "mixcert/propagate/certify.h"
+#include "propagate/methods.h"
+
+namespace mixcert {
+namespace {
+
+std::vector<Prepared> prepare_members(const Ensemble& ensemble, const Options& options,
+                                      const Services& services) {
+  std::vector<Prepared> prepared;
+  for (Index i = 0; i < ensemble.size(); ++i)
+    prepared.push_back(prepare_network(ensemble.member(i), options, services));
+  return prepared;
+}
+
+bool is_cancelled(const Services& services) { return services.cancel != nullptr && services.cancel->load(); }
+
+}  // namespace
+
+void certify_queue(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options,
+                   const InputQueue& queue, const ResultSink& sink, const Services& services) {
+  options.validate();
+  require(!options.joint, "certify_queue: expected inputs one by one, got option joint");
+  check_inputs(ensemble.member(0), inputs);
+  const bool alone = ensemble.size() == 1;
+  require(options.statistics == 0 ||
+              (alone ? services.statistics != nullptr : services.ensemble_statistics != nullptr),
+          "option --statistics: needs the services of mixcert::statistics");
+  const std::vector<Prepared> prepared = prepare_members(ensemble, options, services);
+  const int threads = resolve_thread_count(options.threads);
+  std::mutex one_at_a_time;
+  std::atomic<bool> stopped{false};
+  const auto certify_input = [&](Index i) {
+    return alone ? certify_one(prepared.front(), inputs.col(i), i)
+                 : certify_members(ensemble, prepared, inputs.col(i), i, options, services);
+  };
+  // One piece per thread, each taking inputs until there are none.
+  parallel_for(threads, threads, [&](Index) {
+    try {
+      for (std::vector<Index> taken = queue(1); !taken.empty() && !stopped.load(); taken = queue(1)) {
+        if (is_cancelled(services)) throw Interrupted("interrupted");
+        Result result = certify_input(taken.front());
+        const std::lock_guard<std::mutex> guard(one_at_a_time);
+        sink(std::move(result));
+      }
+    } catch (...) {
+      stopped.store(true);
+      throw;
+    }
+  });
+}
+
+}  // namespace mixcert
