@@ -7,8 +7,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <new>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "command.h"
@@ -57,7 +60,30 @@ std::string parse_message(const CLI::App& app, const CLI::ParseError& error, cha
 
 }  // namespace
 
+namespace {
+
+std::function<void(const std::string&)>& complaint_keeper() {
+  static std::function<void(const std::string&)> keeper;
+  return keeper;
+}
+
+}  // namespace
+
+void keep_complaints(std::function<void(const std::string&)> keeper) {
+  complaint_keeper() = std::move(keeper);
+}
+
+std::string beside_this_program(const std::string& name) {
+  std::error_code failed;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  return failed ? std::string() : (self.parent_path() / name).string();
+}
+
 int complain(const std::string& message, int code) {
+  if (complaint_keeper()) {
+    complaint_keeper()(one_line(message));
+    return code;
+  }
   std::fprintf(stderr, "mixcert: %s\n", one_line(message).c_str());
   return code;
 }

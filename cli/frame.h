@@ -5,6 +5,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
 
 namespace mixcert::cli {
@@ -19,5 +20,10 @@ int run_program(CLI::App& app, int argc, char** argv,
 
 /// Prints the message as one line and gives the code back.
 int complain(const std::string& message, int code);
+/// From now on complaints go there instead: to whoever speaks for this process.
+void keep_complaints(std::function<void(const std::string&)> keeper);
+
+/// The file of this name in the folder of the running program; empty where the system does not tell that.
+std::string beside_this_program(const std::string& name);
 
 }  // namespace mixcert::cli

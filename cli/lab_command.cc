@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <filesystem>
 #include <string_view>
 #include <system_error>
 
@@ -33,13 +32,6 @@ constexpr std::array<LabCommand, 6> kLabCommands = {{
 
 constexpr const char* kLabProgram = "mixcert-lab";
 
-/// mixcert-lab in the folder of this program; empty where the system does not tell that folder.
-std::string lab_beside_this() {
-  std::error_code failed;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
-  return failed ? std::string() : (self.parent_path() / kLabProgram).string();
-}
-
 }  // namespace
 
 void add_lab_commands(CLI::App& app) {
@@ -54,7 +46,7 @@ bool is_lab_command(const std::string& word) {
 }
 
 int hand_over_to_lab(char** argv) {
-  const std::string beside = lab_beside_this();
+  const std::string beside = beside_this_program(kLabProgram);
   if (!beside.empty()) ::execv(beside.c_str(), argv);
   int reason = errno;
   if (beside.empty() || reason == ENOENT) {

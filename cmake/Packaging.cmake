@@ -22,4 +22,7 @@ install(FILES ${PROJECT_BINARY_DIR}/mixcertConfig.cmake ${PROJECT_BINARY_DIR}/mi
 
 if(TARGET mixcert)
   install(TARGETS mixcert RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(TARGET mixcert-mpi)
+    install(TARGETS mixcert-mpi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
 endif()
