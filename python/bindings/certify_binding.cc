@@ -63,7 +63,7 @@ py::list layer_rows(const ResultView& view) {
   py::list rows;
   for (const LayerReport& layer : view.result().layers) {
     rows.append(py::make_tuple(layer.layer, layer.compression, layer.local, layer.gain, layer.components,
-                               layer.points, layer.metric));
+                               layer.points, layer.metric, layer.theorem));
   }
   return rows;
 }

@@ -68,7 +68,7 @@ class LayerTable(Sequence[Dict[str, Any]]):
     """What each hidden layer adds to the bound, carried to the output: a sequence of dicts that prints as a
     table, also in notebooks."""
 
-    columns = ("layer", "compression", "local", "gain", "components", "points", "metric")
+    columns = ("layer", "compression", "local", "gain", "components", "points", "metric", "theorem")
 
     def __init__(self, rows: List[Tuple[Any, ...]]) -> None:
         self._rows = rows

@@ -97,6 +97,16 @@ void place_graded_panels(double center, double finest, double cut, WeightedNodes
   rule.apply_density();
 }
 
+void place_equal_panels(double lower, double upper, double widest, WeightedNodes& rule) {
+  rule.nodes.resize(kMostNodes);
+  rule.weights.resize(kMostNodes);
+  Eigen::Index count = 0;
+  add_panels(lower, upper, widest, rule, count);
+  rule.nodes.conservativeResize(count);
+  rule.weights.conservativeResize(count);
+  rule.apply_density();
+}
+
 void place_panels(const ActiveZone& zone, double mean, double deviation, WeightedNodes& rule) {
   const double zone_begin = std::clamp((zone.lower - mean) / deviation, -kCut, kCut);
   const double zone_end = std::clamp((zone.upper - mean) / deviation, -kCut, kCut);

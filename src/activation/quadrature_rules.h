@@ -40,6 +40,9 @@ struct ActiveZone {
 /// 16 Gauss-Legendre nodes in each panel of [-kCut, kCut]. deviation > 0.
 void place_panels(const ActiveZone& zone, double mean, double deviation, WeightedNodes& rule);
 
+/// 16 nodes in each panel of [lower, upper], panels no wider than `widest`.
+void place_equal_panels(double lower, double upper, double widest, WeightedNodes& rule);
+
 /// The same of [-cut, cut], cut <= 12: panels of width `finest` >= 1e-6 at `center`, doubling away from it,
 /// so that a function with a kink at the center, or poles at a distance of `finest` from it, is integrated to
 /// roundoff.

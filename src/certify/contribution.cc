@@ -21,8 +21,12 @@ void add_to(Vector& sum, double weight, const Vector& part) {
   sum.head(part.size()) += weight * part;
 }
 
+/// Is the local term about the law of the output as a whole (Y.1), (Y.9)? Then it is no sum over neurons.
+bool is_whole(const LayerTerms& terms) { return terms.theorem == "Y.1" || terms.theorem == "Y.9"; }
+
 /// `terms` with the amounts of its local term; what they leave of it is rounding.
 LayerContributions contributions_of(const LayerTerms& terms, const std::vector<RootParts>& roots) {
+  const double whole = is_whole(terms) ? terms.local.nominal : 0.0;
   SquareParts amounts;
   for (const RootParts& root : roots) {
     const double sum = root.parts.sum();
@@ -38,15 +42,15 @@ LayerContributions contributions_of(const LayerTerms& terms, const std::vector<R
   };
   const double splitting = terms.splitting.nominal;
   const double compression = terms.compression.nominal - splitting;
-  const double rounding = layer.total - amounts.sum() - terms.compression.nominal;
+  const double rounding = layer.total - whole - amounts.sum() - terms.compression.nominal;
   add(Source::Activations, std::move(amounts.activations));
   add(Source::WeightNoise, std::move(amounts.noise_neurons), std::move(amounts.noise));
   add(Source::CorrelatedNoise, std::move(amounts.correlated_noise));
   add(Source::Masks, std::move(amounts.masks));
   add(Source::ReplacedWeights, {}, std::move(amounts.replaced));
   for (const auto& [source, amount] :
-       {std::pair(Source::Compression, compression), std::pair(Source::Splitting, splitting),
-        std::pair(Source::Rounding, rounding)}) {
+       {std::pair(Source::OutputLaw, whole), std::pair(Source::Compression, compression),
+        std::pair(Source::Splitting, splitting), std::pair(Source::Rounding, rounding)}) {
     if (amount != 0.0) layer.parts.push_back({source, amount, {}, {}});
   }
   return layer;
@@ -59,7 +63,8 @@ BoundContributions contributions_of(const Certificate& certificate, const RootsO
   all.bound = certificate.w2.value;
   all.first = certificate.first.upper;
   for (std::size_t k = 0; k < certificate.layers.size(); ++k) {
-    all.layers.push_back(contributions_of(certificate.layers[k], roots_of(k)));
+    const LayerTerms& terms = certificate.layers[k];
+    all.layers.push_back(contributions_of(terms, is_whole(terms) ? std::vector<RootParts>() : roots_of(k)));
   }
   return all;
 }
@@ -92,6 +97,8 @@ std::string_view to_string(Source source) {
       return "weight-noise";
     case Source::ReplacedWeights:
       return "replaced-weights";
+    case Source::OutputLaw:
+      return "output-law";
     case Source::Compression:
       return "compression";
     case Source::Splitting:
@@ -103,8 +110,9 @@ std::string_view to_string(Source source) {
 }
 
 BoundContributions moment_contributions(const Network& network, const Sensitivity& sensitivity,
-                                        const Carriers& carriers, const MomentTrace& trace) {
-  const Certificate certificate = evaluate_moment_certificate(network, sensitivity, carriers, trace);
+                                        const Carriers& carriers, const MomentTrace& trace, bool sharpen) {
+  Certificate certificate = evaluate_moment_certificate(network, sensitivity, carriers, trace);
+  if (sharpen) certificate = sharpened_certificate(network, trace, std::move(certificate));
   return contributions_of(certificate, [&](std::size_t k) {
     return moment_parts(network, carriers, trace.layers[k], static_cast<Index>(k) + 1, certificate.layers[k]);
   });

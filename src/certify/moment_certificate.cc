@@ -123,6 +123,7 @@ LayerTerms evaluate_moment_layer(const Network& network, const Sensitivity& sens
   require(layer.masks.size() == 1 || network.mask(layer_number).kind() == Mask::Kind::Bernoulli,
           "certificate: only Bernoulli masks can be enumerated");
   LayerTerms terms;
+  terms.theorem = has_independent_outputs(network.layer(layer_number)) ? "H.3" : "H.7";
   evaluate_local(network, carriers[static_cast<std::size_t>(layer_number - 1)], layer, layer_number, terms);
   evaluate_reduction(sensitivity, layer, layer_number, terms);
   return terms;

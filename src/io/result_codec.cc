@@ -150,6 +150,7 @@ void visit_layer(Bytes& bytes, Layer& layer) {
   bytes.number(layer.components);
   bytes.number(layer.points);
   bytes.text(layer.metric);
+  bytes.text(layer.theorem);
 }
 
 template <class Bytes, class Statistics>

@@ -18,9 +18,9 @@ ordered_json list_of(const Vector& vector) {
 }
 
 ordered_json layer_of(const LayerReport& layer) {
-  return {{"layer", layer.layer},  {"compression", layer.compression}, {"local", layer.local},
-          {"gain", layer.gain},    {"components", layer.components},   {"points", layer.points},
-          {"metric", layer.metric}};
+  return {{"layer", layer.layer},   {"compression", layer.compression}, {"local", layer.local},
+          {"gain", layer.gain},     {"components", layer.components},   {"points", layer.points},
+          {"metric", layer.metric}, {"theorem", layer.theorem}};
 }
 
 /// A ratio; null where it is none.

@@ -86,7 +86,8 @@ Prepared prepare_network(const Network& network, const Options& options, const S
   require(!options.joint || !network.has_own_noise(),
           "option --joint: the network has noise layers, which every input draws for itself; certify inputs "
           "one by one");
-  Prepared prepared{network, options, services, analyse_sensitivity(network), {}, {}, false, false, false};
+  Prepared prepared{network, options, services, analyse_sensitivity(network), {}, {}, false,
+                    false,   false,   false};
   prepared.correlated = correlated_layer(network);
   prepared.replaced = has_replaced_weights(network);
   const std::string gap = options.joint ? joint_gap(prepared) : "";
@@ -102,6 +103,7 @@ Prepared prepare_network(const Network& network, const Options& options, const S
   prepared.moment =
       options.method == Method::Moment || (options.method == Method::Auto && metric && gap.empty());
   prepared.signature = options.method != Method::Moment;
+  prepared.sharpen = options.method == Method::Auto;
   if (prepared.moment) prepared.carriers = make_carriers(network, options.sensitivity);
   return prepared;
 }

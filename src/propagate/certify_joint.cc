@@ -25,6 +25,7 @@ std::vector<LayerReport> layer_reports(const Certificate& certificate) {
     report.components = 1;
     report.points = 1;
     report.metric = terms.metric;
+    report.theorem = "J.1";
     reports.push_back(std::move(report));
   }
   return reports;

@@ -25,6 +25,7 @@ std::vector<LayerReport> layer_reports(const MomentTrace& trace, const Certifica
     report.components = trace.layers[k].after.size();
     report.points = trace.layers[k].pieces.size();
     report.metric = terms.metric;
+    report.theorem = terms.theorem;
     reports.push_back(std::move(report));
   }
   return reports;
@@ -43,6 +44,7 @@ Attempt attempt(const Prepared& prepared, ConstVectorRef input, Index budget) {
       prepared.services);
   Certificate certificate =
       evaluate_moment_certificate(prepared.network, prepared.sensitivity, prepared.carriers, trace);
+  if (prepared.sharpen) certificate = sharpened_certificate(prepared.network, trace, std::move(certificate));
   return {std::move(trace), std::move(certificate)};
 }
 

@@ -25,7 +25,10 @@ std::vector<LayerReport> layer_reports(const Trace& trace, const Certificate* ce
     report.compression = certificate == nullptr ? kNone : certificate->layers[k].compression.upper;
     report.local = certificate == nullptr ? kNone : certificate->layers[k].local.upper;
     report.gain = certificate == nullptr ? kNone : certificate->layers[k].gain;
-    if (certificate != nullptr) report.metric = certificate->layers[k].metric;
+    if (certificate != nullptr) {
+      report.metric = certificate->layers[k].metric;
+      report.theorem = "S.1";
+    }
     reports.push_back(std::move(report));
   }
   return reports;

@@ -99,6 +99,8 @@ LayerReport combined_layer(const std::vector<Result>& results, const Vector& wei
     combined.points += layer.points;
     if (combined.metric.empty()) combined.metric = layer.metric;
     if (combined.metric != layer.metric) combined.metric = "several";
+    if (combined.theorem.empty()) combined.theorem = layer.theorem;
+    if (combined.theorem != layer.theorem) combined.theorem = "several";
   }
   return combined;
 }

@@ -20,7 +20,8 @@ BoundContributions contributions_of(const Prepared& prepared, ConstMatrixRef inp
   if (made.result.method == Method::Moment) {
     return made.is_joint
                ? joint_contributions(network, prepared.sensitivity, prepared.carriers, made.joint_trace)
-               : moment_contributions(network, prepared.sensitivity, prepared.carriers, made.trace);
+               : moment_contributions(network, prepared.sensitivity, prepared.carriers, made.trace,
+                                      prepared.sharpen);
   }
   // Signatures leave no trace behind; they are made again, and the same way.
   Trace trace;

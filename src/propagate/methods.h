@@ -26,6 +26,7 @@ struct Prepared {
   bool replaced = false;   ///< are there weights that are not Gaussian?
   bool moment = false;     ///< may the moment method be used?
   bool signature = false;  ///< may a signature method be used?
+  bool sharpen = false;    ///< may the moment method take further theorems for the last layer?
 };
 
 /// Throws InvalidArgument unless there are inputs, all finite and of the network's size.

@@ -128,6 +128,7 @@ void CertifyCollector::add_layers(const Result& result) {
     details[k].components = std::max(details[k].components, layer.components);
     details[k].points = std::max(details[k].points, layer.points);
     if (details[k].metric.empty()) details[k].metric = layer.metric;
+    if (details[k].theorem.empty()) details[k].theorem = layer.theorem;
   }
 }
 

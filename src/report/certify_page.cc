@@ -146,7 +146,8 @@ Table layer_table(const CertifyContents& c) {
                {"gain"},
                {"components"},
                {"points"},
-               {"metric", Column::Kind::Text}},
+               {"metric", Column::Kind::Text},
+               {"theorem", Column::Kind::Text}},
               {}};
   double total = 0.0;
   for (const LayerTerms& layer : c.layers) total += layer.local + layer.compression;
@@ -161,7 +162,8 @@ Table layer_table(const CertifyContents& c) {
                           number_cell(detail.gain),
                           count_cell(detail.components),
                           count_cell(detail.points),
-                          word_cell(detail.metric)});
+                          word_cell(detail.metric),
+                          word_cell(detail.theorem)});
   }
   return table;
 }

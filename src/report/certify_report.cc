@@ -44,6 +44,17 @@ std::string short_vector(const Vector& values) {
   return text + (values.size() > kShownOutputs ? " .." : "");
 }
 
+void add_name(const std::string& name, std::vector<std::string>& names) {
+  if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return;
+  names.push_back(name);
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 }  // namespace
 
 CertifyReport::CertifyReport(const Ensemble& ensemble, const Options& options, Index row_limit)
@@ -62,8 +73,8 @@ std::string CertifyReport::add(const Result& result) {
     sum.gain = std::max(sum.gain, layer.gain);
     sum.components = std::max(sum.components, layer.components);
     sum.points = std::max(sum.points, layer.points);
-    const bool known = std::find(sum.metrics.begin(), sum.metrics.end(), layer.metric) != sum.metrics.end();
-    if (!known && !layer.metric.empty()) sum.metrics.push_back(layer.metric);
+    add_name(layer.metric, sum.metrics);
+    add_name(layer.theorem, sum.theorems);
   }
   if (count_ == 0 || result.w2.value > bound_max_) {
     bound_max_ = result.w2.value;
@@ -124,19 +135,18 @@ std::string CertifyReport::layer_table() const {
                          {"local", 10},
                          {"gain", 9},
                          {"share", 5},
-                         {"metric", 16}});
+                         {"metric", 16},
+                         {"theorem", 8}});
   std::string text = fmt::format("\nwhere the bound comes from ({}carried to the output)\n{}",
                                  count_ > 1 ? "mean over inputs, " : "", table.header());
   const double n = static_cast<double>(count_);
   for (std::size_t k = 0; k < layers_.size(); ++k) {
     const LayerSum& sum = layers_[k];
-    std::string metrics;
-    for (const std::string& name : sum.metrics) metrics += (metrics.empty() ? "" : ", ") + name;
     text += table.row(
         {std::to_string(k + 1), neurons(k), std::to_string(sum.components), std::to_string(sum.points),
          short_bound(sum.compression / n), short_bound(sum.local / n), short_number(sum.gain),
          fmt::format("{:.0f} %", bound_sum_ > 0.0 ? 100.0 * (sum.compression + sum.local) / bound_sum_ : 0.0),
-         metrics});
+         listed(sum.metrics), listed(sum.theorems)});
   }
   return text;
 }

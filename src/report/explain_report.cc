@@ -38,6 +38,8 @@ std::string words_of(Source source, bool signature) {
       return "dropout";
     case Source::ReplacedWeights:
       return "weights that are not Gaussian";
+    case Source::OutputLaw:
+      return "the law of the output, which is not Gaussian";
     case Source::Compression:
       return "compression to fewer components";
     case Source::Splitting:

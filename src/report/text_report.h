@@ -31,7 +31,7 @@ class CertifyReport {
   struct LayerSum {
     double compression = 0.0, local = 0.0, gain = 0.0;
     Index components = 0, points = 0;
-    std::vector<std::string> metrics;
+    std::vector<std::string> metrics, theorems;
   };
   [[nodiscard]] std::string row(const Result& result) const;
   [[nodiscard]] std::string layer_table() const;

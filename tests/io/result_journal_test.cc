@@ -45,7 +45,7 @@ Result make_journal_result(Index input) {
   result.w2 = {Norm::W2, normal(generator), 0.1};
   if (input % 2 == 0) result.w1 = {Norm::W1, 0.25, 0.2};
   result.relative_w2 = 0.3;
-  result.layers = {{1, 0.1, 0.2, 3.0, 5, 50, "expected"}, {2, 0.0, 1.0, 2.0, 1, 1, "output"}};
+  result.layers = {{1, 0.1, 0.2, 3.0, 5, 50, "expected", "H.3"}, {2, 0.0, 1.0, 2.0, 1, 1, "output", "Y.1"}};
   if (input % 2 == 1) result.statistics = TwoSidedStatistics{100, 0.1, 0.95, 0.4, 0.3, 1e-3, "as said"};
   result.termination = Termination::BudgetSpent;
   result.reason = "a sentence with \n two lines";
@@ -84,6 +84,7 @@ TEST(ResultCodec, KeepsEveryBitAndTheStructure) {
     EXPECT_EQ(back.w1.exists(), result.w1.exists());
     EXPECT_EQ(back.statistics.has_value(), result.statistics.has_value());
     EXPECT_EQ(back.layers[1].metric, "output");
+    EXPECT_EQ(back.layers[1].theorem, "Y.1");
     EXPECT_EQ(back.reason, result.reason);
     EXPECT_EQ(back.termination, Termination::BudgetSpent);
   }

@@ -31,6 +31,7 @@ struct LayerTerms {
   Upper local_w1;
   double gain = 0.0;               ///< largest sqrt(G_ii) of the chain of the local term
   std::string metric;              ///< name of that chain
+  std::string theorem;             ///< number, in docs/theory, of what bounds the local term
   std::size_t chain = 0;           ///< its place among those tried
   std::string compression_metric;  ///< name of the compression term's; empty where nothing was compressed
 };

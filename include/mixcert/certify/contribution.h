@@ -21,6 +21,7 @@ enum class Source {
   CorrelatedNoise,  ///< the same where the next layer's outputs are correlated
   Masks,            ///< dropout
   ReplacedWeights,  ///< weights of the next layer that are not Gaussian
+  OutputLaw,        ///< the law of the output as a whole
   Compression,      ///< of the layer's mixture to fewer components
   Splitting,        ///< of its components into pieces
   Rounding,         ///< of all that was computed
@@ -48,9 +49,10 @@ struct BoundContributions {
   std::vector<LayerContributions> layers;
 };
 
-/// The arguments are those of the certificate. The bound is the certificate's, bit by bit.
+/// The arguments are those of the certificate. The bound is the certificate's, bit by bit. `sharpen`: of
+/// sharpened_certificate().
 BoundContributions moment_contributions(const Network& network, const Sensitivity& sensitivity,
-                                        const Carriers& carriers, const MomentTrace& trace);
+                                        const Carriers& carriers, const MomentTrace& trace, bool sharpen);
 BoundContributions joint_contributions(const Network& network, const Sensitivity& sensitivity,
                                        const Carriers& carriers, const JointTrace& trace);
 BoundContributions signature_contributions(const Network& network, const Sensitivity& sensitivity,

@@ -25,6 +25,8 @@ struct LayerReport {
   Index components = 0;      ///< after compression
   Index points = 0;          ///< signature points after merging
   std::string metric;        ///< name of the chain of metrics of the local term
+  std::string
+      theorem;  ///< number, in docs/theory, of what bounds the local term; empty where no bound exists
 };
 
 enum class Termination {

@@ -1,0 +1,33 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// What the Stein bound takes from one neuron (Y.10): means and deviations of its kernels.
+#pragma once
+
+#include "certify/kernel_squares.h"
+
+namespace mixcert {
+
+/// One kernel.
+struct KernelLaw {
+  Enclosed mean;
+  double deviation = 0.0;  ///< no less than the standard deviation
+  double fourth = 0.0;     ///< no less than the L4 norm of kernel less mean
+};
+
+struct NeuronKernels {
+  Enclosed variance;        ///< Var a
+  Enclosed second;          ///< E a^2
+  double fourth = 0.0;      ///< no less than E a^4
+  KernelLaw tau;            ///< mean Var a
+  KernelLaw tau_value;      ///< tau a, mean Cov(a, a^2)/2
+  KernelLaw kernel;         ///< Dt, mean E d^3/2
+  KernelLaw square;         ///< Dq, mean Cov(a, a^2)
+  KernelLaw kernel_value;   ///< a Dt, mean Cov(tau, a^2)/2
+  KernelLaw square_value;   ///< a Dq, mean Var(a^2)/2
+  double tau_square = 0.0;  ///< no less than E tau^2
+};
+
+/// `mean` encloses E a. Infinite errors where nothing is known.
+NeuronKernels neuron_kernels(const Activation& activation, double m, double s, const Enclosed& mean);
+
+}  // namespace mixcert

@@ -1,0 +1,69 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The last hidden layer's local term by further theorems: the law of the output itself (Y.1). No metric
+// carries this term, so a bound of W2 is all that is needed; pieces combine as in (H.3).
+#include <utility>
+
+#include "certify/line_push.h"
+#include "certify/replaced_weights.h"
+#include "certify/stein_push.h"
+#include "mixcert/certify/moment_certificate.h"
+
+namespace mixcert {
+namespace {
+
+/// A theorem: the distance between the push of a piece and its Gaussian.
+using PushDistance = Upper (*)(const ActivationMap&, const DenseLayer&, const Gaussian&, const SurrogateLaw&,
+                               const Gaussian&);
+
+/// Root mean square over the pieces, and what weights that are not Gaussian add; infinite where one piece is.
+Upper local_error(const Network& network, const MomentTrace& trace, PushDistance push_distance) {
+  const Index last = network.hidden_count();
+  const MomentLayerTrace& layer = trace.layers.back();
+  const DenseLayer& next = network.layer(last);
+  Upper squared, replaced;
+  for (Index i = 0; i < layer.pieces.size(); ++i) {
+    const SurrogateLaw& law = layer.surrogates[static_cast<std::size_t>(i)];
+    const Upper distance = push_distance(network.activation(last), next, layer.pieces.component(i), law,
+                                         trace.output.component(i));
+    const Upper weight = Upper::exact(layer.pieces.weights()(i));
+    squared = squared + weight * distance * distance;
+    if (!(squared.upper < INFINITY)) return {INFINITY, INFINITY};
+    if (!has_replaced_weights(next)) continue;
+    const Vector errors = replaced_weight_errors(next, law.second + law.second_error, 1);
+    replaced = replaced + weight * Upper::of_sum(errors.sum(), errors.size() + 8);
+  }
+  return sqrt(squared) + sqrt(replaced);
+}
+
+void take_smaller(const Upper& local, const char* theorem, LayerTerms& terms) {
+  if (!(local.upper < terms.local.upper)) return;
+  terms.local = local;
+  terms.local_w1 = min(terms.local_w1, local);
+  terms.theorem = theorem;
+}
+
+/// A theorem takes longer than (H.3), and pieces have little left to gain from it.
+constexpr Index kMostSharpened = 16;
+
+bool has_plain_last_layer(const Network& network, const MomentTrace& trace) {
+  if (trace.layers.empty()) return false;
+  return trace.layers.back().masks.size() == 1 && trace.output.size() <= kMostSharpened &&
+         network.mask(network.hidden_count()).kind() == Mask::Kind::None &&
+         trace.output.size() == trace.layers.back().pieces.size();
+}
+
+}  // namespace
+
+Certificate sharpened_certificate(const Network& network, const MomentTrace& trace, Certificate certificate) {
+  if (!has_plain_last_layer(network, trace)) return certificate;
+  LayerTerms& terms = certificate.layers.back();
+  // For one output (Y.1) is next to exact; where it does not apply, or for several, (Y.9).
+  const Upper line = local_error(network, trace, line_push_distance);
+  take_smaller(line, "Y.1", terms);
+  if (!(line.upper < INFINITY)) take_smaller(local_error(network, trace, stein_push_distance), "Y.9", terms);
+  certificate.add_up();
+  return certificate;
+}
+
+}  // namespace mixcert

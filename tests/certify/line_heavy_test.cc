@@ -1,0 +1,16 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Two thousand random networks against brute force.
+#include <gtest/gtest.h>
+
+#include "certify/line_oracle.h"
+
+namespace mixcert::testing {
+namespace {
+
+TEST(LineHeavy, RandomNetworksAreNotBelowBruteForce) { EXPECT_GE(check_random_lines(1000, 2000), 1400); }
+
+TEST(LineHeavy, RandomLayersAreNotBelowTheirProjections) { EXPECT_GE(check_random_layers(1000, 1000), 700); }
+
+}  // namespace
+}  // namespace mixcert::testing

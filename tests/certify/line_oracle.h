@@ -1,0 +1,61 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Networks with one hidden layer and one output, and W2 between their output and a Gaussian by brute force,
+// from the definitions: Simpson's rule for the characteristic function, Gil-Pelaez inversion, quantiles by
+// bisection.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mixcert/network/network.h"
+#include "mixcert/propagate/result.h"
+
+namespace mixcert::testing {
+
+struct LineNetwork {
+  Activation activation;
+  Vector mean, deviation;   ///< of the hidden pre-activations
+  Vector weight, variance;  ///< of the output's weights
+  double bias = 0.0, bias_variance = 0.0;
+
+  /// One feature, which is 1.
+  [[nodiscard]] Network network() const;
+};
+
+/// W2(output, N(mean, deviation^2)), a little below the truth (tails beyond five deviations are left out);
+/// negative where the noise is too small for the inversion.
+double naive_line_distance(const LineNetwork& network, double mean, double deviation);
+
+/// The result at the feature 1.
+Result certify_line(const LineNetwork& network, Method method = Method::Auto);
+
+/// Widths 1 to 8, noise over four decades; neurons that are dead, constant, at their kink, equal or opposite.
+LineNetwork random_line_network(std::uint64_t seed);
+
+/// The same with several outputs: columns of `weight` and `variance` are neurons.
+struct LayerNetwork {
+  Activation activation;
+  Vector mean, deviation;
+  Matrix weight, variance;
+  Vector bias_variance;
+
+  /// The output along `direction`.
+  [[nodiscard]] LineNetwork along(const Vector& direction) const;
+};
+
+/// The bound (Y.9) of one Gaussian piece; infinite where it does not apply.
+double stein_distance(const LayerNetwork& network);
+/// The largest distance between the output and its Gaussian along a few directions, each no more than W2;
+/// negative where none could be computed.
+double largest_projection(const LayerNetwork& network);
+LayerNetwork random_layer_network(std::uint64_t seed, Index outputs, Index width);
+/// Bounds (Y.9) of random layers with 1 to 3 outputs must not be below their projections; how many were
+/// compared.
+Index check_random_layers(std::uint64_t first, Index count);
+
+/// Certifies random networks from `first` on; bounds must not be below brute force. Returns how many were
+/// compared.
+Index check_random_lines(std::uint64_t first, Index count);
+
+}  // namespace mixcert::testing
