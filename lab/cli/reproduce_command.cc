@@ -25,8 +25,7 @@ struct ReproduceArguments {
 const OptionTable<ReproduceOptions>& reproduce_table() {
   static const OptionTable<ReproduceOptions> table = {
       integer_option<ReproduceOptions, std::uint64_t>("seed", &ReproduceOptions::seed, 0,
-                                                      ~std::uint64_t{0} >> 1U,
-                                                      "seed of points, samples and trainings"),
+                                                      ~std::uint64_t{0} >> 1U, "seed of points and samples"),
       integer_option<ReproduceOptions, int>("threads", &ReproduceOptions::threads, 0, 1024,
                                             "threads; 0: one per processor"),
       flag_option<ReproduceOptions>("quick", &ReproduceOptions::quick,
@@ -37,13 +36,20 @@ const OptionTable<ReproduceOptions>& reproduce_table() {
   return table;
 }
 
+/// Lines of at most a screen's width.
 std::string names_text() {
-  std::string text = "Names:\n";
+  constexpr std::size_t kWidth = 96;
+  std::string text = "Names: all";
+  std::size_t begin = 0;
   for (const Experiment& experiment : experiments()) {
-    text += "  " + std::string(experiment.name) + std::string(24 - experiment.name.size(), ' ') +
-            std::string(experiment.title) + "\n";
+    text += ",";
+    if (text.size() - begin + experiment.name.size() > kWidth) {
+      begin = text.size() + 1;
+      text += "\n ";
+    }
+    text += " " + std::string(experiment.name);
   }
-  return text + "  all                     every one of them\n";
+  return text + " (docs/reproduction.md)";
 }
 
 void run_reproduce(const ReproduceArguments& arguments) {
@@ -76,11 +82,10 @@ void add_reproduce_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("reproduce", "the paper's tables and figures, and ours beside them");
   auto arguments = std::make_shared<ReproduceArguments>();
   command->add_option("NAME", arguments->name, "which one, or all")->required()->type_name("");
-  command->add_option("--out", arguments->out, "folder for tables, drawings and index.html")
+  command->add_option("--out", arguments->out, "folder for tables and drawings")
       ->type_name("DIR")
       ->default_str("out/reproduce, quick: out/reproduce-quick");
-  command
-      ->add_option("--networks", arguments->networks, "folder of trained networks; missing ones are trained")
+  command->add_option("--networks", arguments->networks, "networks; missing ones are trained")
       ->type_name("DIR")
       ->default_str("out/networks, quick: OUT/networks");
   command->add_option("--data", arguments->data, "folder of the data files")

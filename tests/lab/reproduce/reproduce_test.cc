@@ -203,6 +203,16 @@ TEST(DrawnIndices, AreDistinctAndDependOnTheSeed) {
   EXPECT_EQ(draw_indices(3, 10, 0), (std::vector<Index>{0, 1, 2}));
 }
 
+TEST_F(Reproduce, HelpFitsAScreenAndNamesEverything) {
+  const std::string text = run_well({"reproduce", "--help"});
+  for (const Experiment& experiment : experiments())
+    EXPECT_NE(text.find(experiment.name), std::string::npos) << experiment.name;
+  std::istringstream stream(text);
+  int lines = 0;
+  for (std::string line; std::getline(stream, line); ++lines) EXPECT_LE(line.size(), 100U) << line;
+  EXPECT_LE(lines, 24) << text;
+}
+
 TEST_F(Reproduce, WrongWordsAreOneLine) {
   expect_refusal({"reproduce", "table9"}, {"NAME", "table1", "'table9'"});
   expect_refusal({"reproduce"}, {"NAME"});
