@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// mixcert data, mixcert train, mixcert gp, mixcert hmc: handed over to the program mixcert-lab, which is
+// mixcert data, mixcert train, mixcert gp, mixcert hmc, ..: handed over to the program mixcert-lab, which is
 // built apart because certifying needs none of it.
 #include <unistd.h>
 
@@ -21,13 +21,14 @@ struct LabCommand {
   std::string_view description;
 };
 
-constexpr std::array<LabCommand, 6> kLabCommands = {{
+constexpr std::array<LabCommand, 7> kLabCommands = {{
     {"data", "fetch, check and show data sets (mixcert-lab)"},
     {"train", "train a stochastic network (mixcert-lab)"},
     {"gp", "fit a Gaussian process to a data set (mixcert-lab)"},
     {"hmc", "sample a network's posterior on a table (mixcert-lab)"},
     {"critic-prior", "a prior by a critic's W1 to a Gaussian process (mixcert-lab)"},
     {"isotropic-prior", "a prior with one variance for all weights (mixcert-lab)"},
+    {"reproduce", "the paper's tables and figures, and ours beside them (mixcert-lab)"},
 }};
 
 constexpr const char* kLabProgram = "mixcert-lab";

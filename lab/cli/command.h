@@ -14,6 +14,7 @@ void add_train_command(CLI::App& app);
 void add_gp_command(CLI::App& app);
 void add_prior_commands(CLI::App& app);
 void add_hmc_command(CLI::App& app);
+void add_reproduce_command(CLI::App& app);
 
 /// The folder of the data files under the given flag, by default the per-user cache.
 void add_folder_option(CLI::App& command, DataRequest& request, const std::string& flag = "--data");

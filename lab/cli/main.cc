@@ -20,6 +20,7 @@ int run(int argc, char** argv) {
   mixcert::lab::add_gp_command(app);
   mixcert::lab::add_prior_commands(app);
   mixcert::lab::add_hmc_command(app);
+  mixcert::lab::add_reproduce_command(app);
   return mixcert::cli::run_program(app, argc, argv, "interrupted, what was finished before is kept");
 }
 

@@ -49,20 +49,6 @@ const OptionTable<GivenOptions>& given_table() {
   return table;
 }
 
-TrainOptions resolve(const GivenOptions& given, const std::string& data) {
-  TrainOptions wanted;
-  for (const auto& field : train_option_table()) {
-    if (const auto text = given.texts.find(field.name); text != given.texts.end())
-      field.set(wanted, text->second);
-  }
-  TrainOptions options = default_train_options(data, wanted.inference);
-  for (const auto& field : train_option_table()) {
-    if (const auto text = given.texts.find(field.name); text != given.texts.end())
-      field.set(options, text->second);
-  }
-  return options;
-}
-
 /// Lines and bar while the training runs.
 class ProgressReport {
  public:
@@ -111,7 +97,7 @@ class ProgressReport {
 };
 
 void run_train(const TrainArguments& arguments) {
-  const TrainOptions options = resolve(arguments.given, arguments.request.name);
+  const TrainOptions options = resolve_train_options(arguments.given.texts, arguments.request.name);
   options.validate();
   const std::string checkpoint = checkpoint_path(options, arguments.out).string();
   const auto given_file = [](const std::string& name) {

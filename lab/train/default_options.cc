@@ -1,6 +1,8 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Defaults that suit a data set, measured on the networks of docs/training.md.
+#include <algorithm>
+
 #include "train/train_options.h"
 
 namespace mixcert::lab {
@@ -59,6 +61,25 @@ TrainOptions default_train_options(const std::string& data, Inference inference)
     set_table_defaults(options, data);
   }
   if (!options.is_variational()) set_point_defaults(options, data);
+  return options;
+}
+
+TrainOptions resolve_train_options(const std::map<std::string, std::string>& given, const std::string& data) {
+  const OptionTable<TrainOptions>& table = train_option_table();
+  for (const auto& [name, text] : given) {
+    const bool known = std::any_of(table.begin(), table.end(),
+                                   [&name = name](const auto& field) { return field.name == name; });
+    require(known, "training: expected an option of `mixcert train`, got '" + name + "'");
+  }
+  const auto set_given = [&](TrainOptions& options) {
+    for (const auto& field : table) {
+      if (const auto text = given.find(field.name); text != given.end()) field.set(options, text->second);
+    }
+  };
+  TrainOptions wanted;
+  set_given(wanted);
+  TrainOptions options = default_train_options(data, wanted.inference);
+  set_given(options);
   return options;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -112,5 +113,9 @@ bool is_bookkeeping(const std::string& field);
 
 /// The table's defaults, with what suits the data set and the inference.
 TrainOptions default_train_options(const std::string& data, Inference inference);
+
+/// The same with the fields given as texts by their names; throws InvalidArgument for texts that make no
+/// sense, and for names that the table has not.
+TrainOptions resolve_train_options(const std::map<std::string, std::string>& given, const std::string& data);
 
 }  // namespace mixcert::lab

@@ -80,7 +80,34 @@ struct FigureRow {
   std::vector<Figure> figures;
 };
 
-using Block = std::variant<Paragraph, FactList, Table, FigureRow>;
+/// A finished picture, shown as an image: its colours are its own.
+struct Drawing {
+  std::string title;
+  std::string caption;
+  std::string svg;    ///< SVG file
+  bool wide = false;  ///< takes a row of its own
+};
+/// Drawings beside each other where there is room.
+struct DrawingRow {
+  std::vector<Drawing> drawings;
+};
+
+/// Tables behind a line that opens them.
+struct Folded {
+  std::string title;
+  std::vector<Table> tables;
+};
+
+/// Files that lie beside the page.
+struct FileLink {
+  std::string file;  ///< name without folders
+  std::string label;
+};
+struct FileLinks {
+  std::vector<FileLink> files;
+};
+
+using Block = std::variant<Paragraph, FactList, Table, FigureRow, DrawingRow, Folded, FileLinks>;
 
 struct Section {
   std::string title;

@@ -13,6 +13,8 @@ namespace {
 
 /// Bytes of text that are kept on one line.
 constexpr std::size_t kShortWord = 28;
+/// Bytes of text that get a wide column.
+constexpr std::size_t kLongText = 80;
 
 std::string tone_class(Tone tone) {
   switch (tone) {
@@ -46,6 +48,11 @@ std::string column_class(const Column& column) {
   if (column.kind == Column::Kind::Image) return "picture";
   if (column.kind == Column::Kind::Text) return "word";
   return column.tone == Tone::Plain ? "number" : "number " + tone_class(column.tone);
+}
+
+std::string word_class(const std::string& text) {
+  if (text.size() <= kShortWord) return "word short";
+  return text.size() > kLongText ? "word long" : "word";
 }
 
 class PageWriter {
@@ -109,6 +116,36 @@ class PageWriter {
   void operator()(const FigureRow& row) {
     html_.open("div", {{"class", row.figures.size() > 1 ? "figures" : "figure"}});
     for (const Figure& figure : row.figures) write_figure(figure);
+    html_.close();
+  }
+
+  void operator()(const DrawingRow& row) {
+    html_.open("div", {{"class", "drawings"}});
+    for (const Drawing& drawing : row.drawings) {
+      html_.open("figure", {{"class", drawing.wide ? "wide" : "narrow"}});
+      html_.empty_element("img", {{"class", "drawing"},
+                                  {"src", "data:image/svg+xml;base64," + base64(drawing.svg)},
+                                  {"alt", drawing.title + ". " + drawing.caption}});
+      if (!drawing.caption.empty()) html_.element("figcaption", drawing.caption);
+      html_.close();
+      html_.line_break();
+    }
+    html_.close();
+  }
+
+  void operator()(const Folded& folded) {
+    html_.open("details");
+    html_.element("summary", folded.title);
+    for (const Table& table : folded.tables) (*this)(table);
+    html_.close();
+  }
+
+  void operator()(const FileLinks& links) {
+    html_.open("p", {{"class", "files"}});
+    for (const FileLink& link : links.files) {
+      html_.element("a", link.label, {{"href", "./" + link.file}});
+      html_.text(" ");
+    }
     html_.close();
   }
 
@@ -194,8 +231,7 @@ class PageWriter {
       html_.close();
     } else if (column.kind == Column::Kind::Text) {
       // Short words stay on one line, so that columns do not fall apart on narrow screens.
-      html_.foreign_element("td", cell.text,
-                            {{"class", cell.text.size() <= kShortWord ? "word short" : "word"}});
+      html_.foreign_element("td", cell.text, {{"class", word_class(cell.text)}});
     } else {
       // What is shown may be rounded; rows are sorted by what it stands for.
       html_.element("td", cell.text,
