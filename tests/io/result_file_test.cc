@@ -39,7 +39,7 @@ Result make_result(Index input, Index size, Index dimension) {
   result.w2 = {Norm::W2, 0.5 + static_cast<double>(input), 0.5};
   result.w1 = {Norm::W1, 0.25, 0.25};
   result.relative_w2 = 0.125;
-  result.layers = {{1, 0.1, 0.2, 3.0, 5, 50, "expected"}};
+  result.layers = {{1, 0.1, 0.2, 3.0, 5, 50, "expected", "S.1"}};
   result.reason = "sizes were given";
   return result;
 }
@@ -150,7 +150,7 @@ RunRecord make_record() {
 
 TEST_F(ResultFileTest, DescribesItsRun) {
   std::vector<Result> results = {make_result(0, 2, 2), make_result(1, 1, 2)};
-  results[0].layers.push_back({2, kNan, 0.5, 1.5, 7, 70, "paper"});
+  results[0].layers.push_back({2, kNan, 0.5, 1.5, 7, 70, "paper", "S.1"});
   results[1].method = Method::Moment;
   results[1].certificate = CertificateMode::Metric;
   results[1].termination = Termination::BudgetSpent;
