@@ -340,14 +340,23 @@ double LineNodes::missing(double order) const {
 }
 
 Enclosed LineNodes::power_moment(int power) const {
-  const double moment = (weights_ * differences_.pow(power)).sum();
   // |d|^p <= (p / (e lambda))^p exp(lambda |d|).
   const double lambda = std::abs(neuron_.weight);
   const double quadrature = std::pow(power / (std::numbers::e * lambda), power) * missing(1.0);
-  const Eigen::ArrayXd sizes = differences_.abs() + largest_error_;
-  const double values = power * largest_error_ * (weights_ * sizes.pow(power - 1)).sum();
-  const double rounding = (1500.0 + 64.0 * power) * kUnitRoundoff * (weights_ * sizes.pow(power)).sum();
-  return {moment, (quadrature + values + rounding) * kSafety};
+  double moment = 0.0, size = 0.0, size_below = 0.0;
+  for (Eigen::Index i = 0; i < weights_.size(); ++i) {
+    double product = weights_(i), majorant = weights_(i);
+    const double largest = std::abs(differences_(i)) + largest_error_;
+    for (int p = 1; p < power; ++p) {
+      product *= differences_(i);
+      majorant *= largest;
+    }
+    moment += product * differences_(i);
+    size_below += majorant;
+    size += majorant * largest;
+  }
+  const double rounding = (2000.0 + 64.0 * power) * kUnitRoundoff * size;
+  return {moment, (quadrature + power * largest_error_ * size_below + rounding) * kSafety};
 }
 
 LineNodes::LogMoments LineNodes::log_moments(double order) const {
