@@ -17,16 +17,20 @@ namespace {
 
 using F = ActivationFunction;
 
-constexpr int kCellsPerUnit = 12;
+constexpr int kCellsPerUnit = 14;
 constexpr double kFar = 7.0;
 /// int_X^inf (1 + x - X)^12 phi(x) dx is below this, X = kFar.
 constexpr double kBeyond = 5e-11;
 
 struct GridPoint {
   double x, density, tail;
+  double inverse;  ///< of the density
 };
 
-GridPoint grid_point(double x) { return {x, normal_density(x), normal_tail(x)}; }
+GridPoint grid_point(double x) {
+  const double density = normal_density(x);
+  return {x, density, normal_tail(x), 1.0 / density};
+}
 
 const std::vector<GridPoint>& half_grid() {
   static const std::vector<GridPoint> points = [] {
@@ -108,6 +112,7 @@ class HalfSums {
     j2_ = (d * d - variance_) * end.tail;
     j2_error_ = 2.0 * size * steepest_ * first + steepest_ * steepest_ * second +
                 (2.0 * size * mean_error_ + variance_error_) * end.tail;
+    last_ = kernels(end);
     const double c1 = size / kFar + steepest_;
     const double c2 = (2.0 * size * size + variance_ + variance_error_ + 4.0 * steepest_ * steepest_) / kFar;
     const double growth = std::max(size, steepest_);
@@ -127,8 +132,8 @@ class HalfSums {
 
   [[nodiscard]] Kernels kernels(const GridPoint& p) const {
     const double rounding = 1e-11 * (std::abs(j1_) + std::abs(j2_) + p.tail * variance_);
-    return {j1_ / p.density, j2_ / p.density, (j1_error_ + rounding) / p.density,
-            (j2_error_ + rounding) / p.density};
+    return {j1_ * p.inverse, j2_ * p.inverse, (j1_error_ + rounding) * p.inverse,
+            (j2_error_ + rounding) * p.inverse};
   }
 
   /// Adds the integrals of d and d^2 - v over the cell, d its chord up to `bend`.
@@ -159,9 +164,9 @@ class HalfSums {
     const double bend =
         std::min(0.125 * w * w * curvature, 0.5 * w * steepest_) + mean_error_ + 1e-13 * (1.0 + largest);
     const double size = largest + bend;
-    const Kernels outer = kernels(b);
+    const Kernels outer = last_;
     integrate(a, b, da, db, bend);
-    const Kernels inner = kernels(a);
+    const Kernels inner = last_ = kernels(a);
     const double sa = f_.slope(a.x, middle), sb = f_.slope(b.x, middle);
     const double steep =
         std::min(steepest_, (std::max(std::abs(sa), std::abs(sb)) + 0.5 * w * curvature) * kSafety);
@@ -171,8 +176,9 @@ class HalfSums {
 
     // h' = x h - d, h'' = h + x h' - a'.
     const double x = b.x;
+    const double crude = 1.0 / (1.0 - 0.5 * w * x);
     const double h_crude =
-        (std::max(std::abs(inner.h), std::abs(outer.h)) + h_error + 0.5 * w * d_size) / (1.0 - 0.5 * w * x);
+        (std::max(std::abs(inner.h), std::abs(outer.h)) + h_error + 0.5 * w * d_size) * crude;
     const double h_slope = x * h_crude + d_size;
     const double h = cell_bound(inner.h, outer.h, a.x * inner.h - da, b.x * outer.h - db,
                                 h_crude + x * h_slope + steep, h_error, w) +
@@ -183,8 +189,7 @@ class HalfSums {
     const double ta = inner.k - da * inner.h, tb = outer.k - db * outer.h;
     const double t_error = k_error + d_size * h_error + bend * h_crude;
     const double t_source = h_crude * steep + v;
-    const double t_crude =
-        (std::max(std::abs(ta), std::abs(tb)) + t_error + 0.5 * w * t_source) / (1.0 - 0.5 * w * x);
+    const double t_crude = (std::max(std::abs(ta), std::abs(tb)) + t_error + 0.5 * w * t_source) * crude;
     const double t =
         cell_bound(ta, tb, a.x * ta - (inner.h * sa - variance_), b.x * tb - (outer.h * sb - variance_),
                    t_crude + x * (x * t_crude + t_source) + h_slope * steep + h_crude * curvature, t_error,
@@ -196,8 +201,7 @@ class HalfSums {
     const double qa = inner.k + 2.0 * mean_ * inner.h, qb = outer.k + 2.0 * mean_ * outer.h;
     const double q_error = k_error + 2.0 * mu * h_error + 2.0 * mean_error_ * h_crude;
     const double q_source = d_size * (d_size + 2.0 * mu) + v;
-    const double q_crude =
-        (std::max(std::abs(qa), std::abs(qb)) + q_error + 0.5 * w * q_source) / (1.0 - 0.5 * w * x);
+    const double q_crude = (std::max(std::abs(qa), std::abs(qb)) + q_error + 0.5 * w * q_source) * crude;
     const double q =
         cell_bound(qa, qb, a.x * qa - (da * (da + 2.0 * mean_) - variance_),
                    b.x * qb - (db * (db + 2.0 * mean_) - variance_),
@@ -209,6 +213,7 @@ class HalfSums {
   const HalfFunction& f_;
   double mean_, variance_, mean_error_, variance_error_, steepest_;
   double j1_ = 0.0, j2_ = 0.0, j1_error_ = 0.0, j2_error_ = 0.0;
+  Kernels last_{};  ///< at the node that was reached
 };
 
 }  // namespace

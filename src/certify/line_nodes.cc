@@ -34,11 +34,8 @@ constexpr double kNarrowestHalf = 0.1875;
 constexpr double kEllipseHeight = 1.875;
 constexpr double kMostTurn = 12.0;
 constexpr double kLogWidePanels = -40.71;
-// Both tails beyond the cut.
-constexpr double kCutMass = 3e-19;
 // |f'| on the line of the smooth activations.
 constexpr double kLineSlope = 1.1290;
-constexpr double kLargestLogarithm = 600.0;
 constexpr double kLargestRadius = 1e3;
 constexpr std::size_t kMostReaches = 5;
 // The coarsest rule's step.
@@ -94,12 +91,6 @@ struct LocalSlope {
 };
 
 }  // namespace
-
-double GrowthExponent::peak() const {
-  const double rest = 1.0 - 2.0 * square;
-  if (!(rest > 0.0)) return INFINITY;
-  return constant + linear * linear / (2.0 * rest);
-}
 
 LineNodes::LineNodes(const LineNeuron& neuron, double frequency, double order) : neuron_(neuron) {
   const Activation& f = *neuron.activation;
@@ -289,91 +280,6 @@ void LineNodes::set_values(const NodeArray& nodes) {
       8.0 * (std::abs(g.center) + (g.line ? std::abs(neuron_.mean) : 0.0) + std::abs(neuron_.center));
   value_error_ = kUnitRoundoff * (128.0 + 96.0 * s + sizes) * kSafety;
   largest_error_ = kUnitRoundoff * (128.0 + 1000.0 * s + sizes) * kSafety;
-}
-
-double LineNodes::transform_error(double alpha, double beta) const {
-  if (is_constant_) return 0.0;
-  double error = 0.0;
-  double inside = 0.0;
-  for (const Reach& reach : reaches_) {
-    // P(|Z| > r) <= exp(-r^2/2).
-    error += std::exp(log_rule_error_ + reach.imaginary * (alpha + beta * reach.imaginary) -
-                      0.5 * inside * inside);
-    inside = reach.radius;
-  }
-  return error * kSafety + kCutMass;
-}
-
-GrowthExponent LineNodes::growth(double order, const Reach& reach) const {
-  const double lambda = std::abs(order * neuron_.weight);
-  const double kappa = 0.5 * std::pow(order * neuron_.noise, 2);
-  const double size = at_mean_ + reach.excursion;
-  GrowthExponent growth;
-  growth.constant = lambda * (difference_at_mean_ + reach.excursion) + kappa * size * size;
-  growth.linear = lambda * reach.slope + 2.0 * kappa * size * reach.slope;
-  growth.square = kappa * reach.slope * reach.slope;
-  if (bound_ < INFINITY) {
-    const double bounded = lambda * (bound_ + std::abs(neuron_.center)) + kappa * bound_ * bound_;
-    if (bounded < growth.peak()) growth = {bounded, 0.0, 0.0};
-  }
-  return growth;
-}
-
-double LineNodes::missing(double order) const {
-  if (is_constant_) return 0.0;
-  double sum = 0.0;
-  double inside = 0.0;
-  for (const Reach& reach : reaches_) {
-    const GrowthExponent g = growth(order, reach);
-    const double peak = g.peak();
-    const double rest = 1.0 - 2.0 * g.square;
-    // The rule's error from `inside` on, and the integral from there or from the cut on.
-    const double cut = std::max(inside, kCut) - g.linear / rest;
-    if (!(rest > 0.0) || !(peak < kLargestLogarithm * kLargestLogarithm) || !(cut > 0.0)) return INFINITY;
-    const double begin = std::max(0.0, inside - g.linear / rest);
-    sum += 2.0 / std::sqrt(rest) *
-           (std::exp(peak + log_rule_error_ - 0.5 * rest * begin * begin) +
-            std::exp(peak - 0.5 * rest * cut * cut));
-    inside = reach.radius;
-  }
-  return sum * (kSafety * kSafety);
-}
-
-Enclosed LineNodes::power_moment(int power) const {
-  const double moment = (weights_ * differences_.pow(power)).sum();
-  // |d|^p <= (p / (e lambda))^p exp(lambda |d|).
-  const double lambda = std::abs(neuron_.weight);
-  const double quadrature = std::pow(power / (std::numbers::e * lambda), power) * missing(1.0);
-  const Eigen::ArrayXd sizes = differences_.abs() + largest_error_;
-  const double values = power * largest_error_ * (weights_ * sizes.pow(power - 1)).sum();
-  const double rounding = (1500.0 + 64.0 * power) * kUnitRoundoff * (weights_ * sizes.pow(power)).sum();
-  return {moment, (quadrature + values + rounding) * kSafety};
-}
-
-LineNodes::LogMoments LineNodes::log_moments(double order) const {
-  const double lambda = order * neuron_.weight;
-  const double kappa = 0.5 * std::pow(order * neuron_.noise, 2);
-  const Eigen::ArrayXd squares = kappa * values_.square();
-  const Eigen::ArrayXd lines = lambda * differences_;
-  const double largest = values_.abs().maxCoeff() + largest_error_;
-  const double shift = largest_error_ * (std::abs(lambda) + 2.0 * kappa * largest);
-  if (!(lines.abs().maxCoeff() + squares.maxCoeff() < kLargestLogarithm) || !(shift < 1e-10)) {
-    return {INFINITY, INFINITY};
-  }
-  const double missed = missing(order);
-  if (!(missed < INFINITY)) return {INFINITY, INFINITY};
-  const Eigen::ArrayXd up = lines.exp();
-  const Eigen::ArrayXd scaled = weights_ * squares.exp();
-  return {std::log((scaled * up).sum() * kSafety + missed) + 1e-12,
-          std::log((scaled / up).sum() * kSafety + missed) + 1e-12};
-}
-
-double LineNodes::damping(double t) const {
-  const double kappa = 0.5 * std::pow(t * neuron_.noise, 2);
-  if (!(kappa > 0.0)) return 1.0;
-  const double mean = (weights_ * (-kappa * values_.square()).exp()).sum();
-  const double value_part = std::sqrt(kappa) * value_error_;
-  return std::min(1.0, mean * kSafety + transform_error(0.0, kappa) + value_part);
 }
 
 }  // namespace mixcert

@@ -16,7 +16,7 @@ namespace {
 using F = ActivationFunction;
 
 constexpr std::array<double, 9> kNoiseLevels = {0.85, 0.7, 0.55, 0.4, 0.28, 0.18, 0.1, 0.05, 0.02};
-constexpr std::array<double, 7> kTilts = {0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0};
+constexpr std::array<double, 5> kTilts = {1.0, 2.5, 6.0, 14.0, 32.0};
 
 /// int_k^inf phi(x) exp(-y (x - k)^2) dx.
 double branch(double k, double y) {

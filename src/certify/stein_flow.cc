@@ -10,7 +10,8 @@
 namespace mixcert {
 namespace {
 
-constexpr int kFlowCells = 96;
+constexpr int kFlowCells = 128;
+constexpr double kLikely = 0.2;
 
 /// Nodes that accumulate at w = 1.
 double flow_node(int i) {
@@ -42,8 +43,8 @@ FormValue integrand_at(const SteinNorms& norms, const Vector& shares, double w, 
   const Vector omega = (w * w) * denominators.cwiseInverse();
   const double largest = omega.maxCoeff();
   const Index n = omega.size();
-  Vector pairs(n * n);
-  for (Index b = 0; b < n; ++b) pairs.segment(b * n, n) = omega(b) * omega;
+  Vector pairs(n * (n + 1) / 2);
+  for (Index c = 0; c < n; ++c) pairs.segment(c * (c + 1) / 2, c + 1) = omega(c) * omega.head(c + 1);
   const FormValue second = value_of(norms.second, omega, omega, largest);
   const FormValue third = value_of(norms.third, omega, pairs, largest * std::sqrt(largest));
   return {second.square + third.square, second.fourth + third.fourth};
@@ -57,6 +58,8 @@ double squared_integrand(const SteinNorms& norms, const NoiseLadder& ladder, dou
   for (std::size_t k = ladder.steps.size(); k-- > 0;) {
     const FormValue value = integrand_at(norms, ladder.shares, w, ladder.steps[k].level);
     best = std::min(best, value.square + below);
+    // A rung that is likely to be missed is no place to start from.
+    if (k > 0 && ladder.steps[k - 1].probability > kLikely) break;
     if (k > 0) below += std::sqrt(ladder.steps[k - 1].probability) * value.fourth;
     if (!(below < INFINITY)) break;
   }

@@ -15,6 +15,21 @@ namespace {
 
 double magnitude_of(const Enclosed& x) { return std::abs(x.value) + x.error; }
 
+/// Entries b <= c of a symmetric matrix, those off the diagonal times `off`.
+Vector upper_entries(const Matrix& x, double off) {
+  const Index n = x.rows();
+  Vector entries(n * (n + 1) / 2);
+  Index at = 0;
+  for (Index c = 0; c < n; ++c) {
+    for (Index b = 0; b < c; ++b) entries(at++) = off * x(b, c);
+    entries(at++) = x(c, c);
+  }
+  return entries;
+}
+
+/// Where entry (b, c) is among them.
+Index place_of(Index b, Index c) { return b <= c ? c * (c + 1) / 2 + b : b * (b + 1) / 2 + c; }
+
 /// 1 / lambda of a part, given the sum of all parts.
 double inverse_share(double part, double sum) { return part > 0.0 ? sum / part : 0.0; }
 
@@ -26,11 +41,11 @@ SteinSums::SteinSums(const DenseLayer& layer, Matrix root)
       outputs_(layer.outputs()),
       size_(root_.norm()),
       second_(static_cast<std::size_t>(outputs_), Matrix::Zero(outputs_, outputs_)),
-      third_(static_cast<std::size_t>(outputs_), Matrix::Zero(outputs_, outputs_ * outputs_)) {
+      third_(static_cast<std::size_t>(outputs_), Matrix::Zero(outputs_, outputs_ * (outputs_ + 1) / 2)) {
   const auto* law = std::get_if<MeanFieldWeights>(&layer.weights());
   variances_ = law != nullptr ? law->variance : Matrix::Zero(outputs_, layer.inputs());
   sums_.second.fluctuation = Matrix::Zero(outputs_, outputs_);
-  sums_.third.fluctuation = Matrix::Zero(outputs_, outputs_ * outputs_);
+  sums_.third.fluctuation = Matrix::Zero(outputs_, outputs_ * (outputs_ + 1) / 2);
 }
 
 void SteinSums::add(Index neuron, const NeuronKernels& k) {
@@ -50,7 +65,7 @@ void SteinSums::add(Index neuron, const NeuronKernels& k) {
 void SteinSums::add_means(const Vector& m, const Vector& v, const Vector& image, const Matrix& noise,
                           const NeuronKernels& k) {
   const Matrix straight = k.tau_value.mean.value * noise + k.kernel.mean.value * image * image.transpose();
-  const Eigen::Map<const Vector> flat(noise.data(), noise.size());
+  const Vector flat = upper_entries(noise, 1.0);
   for (Index i = 0; i < outputs_; ++i) {
     const auto slice = static_cast<std::size_t>(i);
     second_[slice] += m(i) * straight;
@@ -96,7 +111,7 @@ void SteinSums::add_third(const NeuronKernels& k, const Vector& image, const Mat
   const Vector along1 = length * length * image.cwiseAbs2();
   const Vector along2 = scaled_.rowwise().squaredNorm();
   const Matrix across = noise.cwiseAbs2();
-  const Eigen::Map<const Vector> flat(across.data(), across.size());
+  const Vector flat = upper_entries(across, 2.0);
   const double norm = std::sqrt(across.sum());
   const double norm1 = std::sqrt(along1.sum()) * norm, norm2 = std::sqrt(along2.sum()) * norm;
   const double x1 = k.kernel_value.deviation * norm1, x2 = k.square_value.deviation * norm2;
@@ -139,15 +154,15 @@ SteinNorms SteinSums::norms() const {
   const double gamma = rounding_gamma(64 * (weights_.cols() + n * n + 64));
   norms.first = std::sqrt(std::max(0.0, first_) + gamma * first_size_) * kSafety;
   norms.second.mean = Matrix::Zero(n, n);
-  norms.third.mean = Matrix::Zero(n, n * n);
+  norms.third.mean = Matrix::Zero(n, n * (n + 1) / 2);
   for (std::size_t i = 0; i < second_.size(); ++i) {
     norms.second.mean += 2.0 * (0.5 * (second_[i] + second_[i].transpose())).cwiseAbs2();
     const Matrix& t = third_[i];
     for (Index a = 0; a < n; ++a) {
-      for (Index b = 0; b < n; ++b) {
-        for (Index c = 0; c < n; ++c) {
-          const double mean = (t(a, b * n + c) + t(b, a * n + c) + t(c, a * n + b)) / 3.0;
-          norms.third.mean(a, b * n + c) += 6.0 * mean * mean;
+      for (Index c = 0; c < n; ++c) {
+        for (Index b = 0; b <= c; ++b) {
+          const double mean = (t(a, place_of(b, c)) + t(b, place_of(a, c)) + t(c, place_of(a, b))) / 3.0;
+          norms.third.mean(a, place_of(b, c)) += (b == c ? 6.0 : 12.0) * mean * mean;
         }
       }
     }

@@ -22,7 +22,7 @@ struct SteinForm {
 struct SteinNorms {
   double first = 0.0;  ///< (E |(T - C) C^{-1/2}|^2)^{1/2}
   SteinForm second;    ///< m x m
-  SteinForm third;     ///< m x m^2, entry (a, b m + c)
+  SteinForm third;     ///< m x m (m + 1)/2: entries (a, (b, c)), b <= c; (c, b) is counted with (b, c)
 };
 
 class SteinSums {
