@@ -23,6 +23,7 @@ void Outcome::add(const Plot& plot) {
 
 const std::vector<Experiment>& experiments() {
   static const std::vector<Experiment> list = {
+      {"networks", "Networks, trained where they are missing", "networks and training", trained_networks},
       {"table1", "Errors of trained networks: empirical and formal", "Table 1", table_errors},
       {"table2", "Formal bounds against the size of compressed mixtures", "Table 2", table_compression},
       {"figure-signature-size", "Formal bounds against the signature size", "figure of signature sizes",

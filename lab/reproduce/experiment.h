@@ -78,6 +78,7 @@ const std::vector<Experiment>& experiments();
 /// Those that a name stands for: one, or every one for "all". Throws InvalidArgument.
 std::vector<const Experiment*> find_experiments(const std::string& name);
 
+Outcome trained_networks(const Context& context);
 Outcome figure_signatures(const Context& context);
 Outcome example_method(const Context& context);
 Outcome figure_convergence(const Context& context);

@@ -13,13 +13,17 @@
 namespace mixcert::lab {
 namespace {
 
-struct Curve {
-  std::vector<double> mean, low, high;
+/// Trained weights leave deviations of a few hundredths: bands of one deviation could not be seen.
+constexpr double kDeviations = 10.0;
 
-  void add(double m, double deviation) {
+struct Curve {
+  std::vector<double> mean, deviation, low, high;
+
+  void add(double m, double sd) {
     mean.push_back(m);
-    low.push_back(m - deviation);
-    high.push_back(m + deviation);
+    deviation.push_back(sd);
+    low.push_back(m - kDeviations * sd);
+    high.push_back(m + kDeviations * sd);
   }
 };
 
@@ -30,8 +34,21 @@ Plot band_plot(const std::string& name, const std::string& title, const std::vec
   plot.title = title;
   plot.x = {"input x", false, -1.0, 1.0};
   plot.y = {"output", false, -2.0, 2.0};
-  plot.bands = {{"± standard deviation", x, curve.low, curve.high, Colour::Sky}};
+  plot.bands = {{"± 10 standard deviations", x, curve.low, curve.high, Colour::Sky}};
   plot.lines = {{"mean", x, curve.mean, Colour::Vermilion, Dash::Solid, false}};
+  return plot;
+}
+
+Plot deviation_plot(const std::vector<double>& x, const Curve& sampled, const Curve& grid, const Curve& own) {
+  Plot plot;
+  plot.name = "figure-sines-deviations";
+  plot.title = "Standard deviations";
+  plot.caption = "Of the network by Monte Carlo, and of both mixtures.";
+  plot.x = {"input x", false, -1.0, 1.0};
+  plot.y = {"standard deviation"};
+  plot.lines = {{"network, Monte Carlo", x, sampled.deviation, Colour::Green, Dash::Solid, false, 3.2},
+                {"grid, N = 10", x, grid.deviation, Colour::Purple, Dash::Dashed, false},
+                {"ours", x, own.deviation, Colour::Blue, Dash::Solid, false}};
   return plot;
 }
 
@@ -108,6 +125,7 @@ Outcome figure_sines(const Context& context) {
   outcome.add(band_plot("network", "(a) Network, Monte Carlo", x, sampled));
   outcome.add(band_plot("mixture", "(b) Mixture of the paper's method, N = 10", x, grid));
   outcome.add(band_plot("ours", "(b') One Gaussian by the moment method", x, own));
+  outcome.add(deviation_plot(x, sampled, grid, own));
   Plot plot;
   plot.name = "figure-sines-errors";
   plot.title = "(c) W2 between network and mixture";

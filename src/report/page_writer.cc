@@ -14,7 +14,7 @@ namespace {
 /// Bytes of text that are kept on one line.
 constexpr std::size_t kShortWord = 28;
 /// Bytes of text that get a wide column.
-constexpr std::size_t kLongText = 80;
+constexpr std::size_t kLongText = 40;
 
 std::string tone_class(Tone tone) {
   switch (tone) {
