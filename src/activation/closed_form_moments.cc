@@ -71,10 +71,19 @@ GaussianMoments piecewise_linear_moments(double left, double right, double mean,
   const Enclosed s2 = square(exactly(deviation));
   const Enclosed inverse_root_two{0.5 * std::numbers::sqrt2, kUnitRoundoff};
   GaussianMoments moments;
-  moments.mean = line * exactly(mean) + scale * ramp.first;
-  moments.slope = line * exactly(deviation) + side * (scale * ramp.tail);
   moments.curvature = scale * (inverse_root_two * ramp.density);
   moments.residual = square(scale) * nonnegative(ramp.second - square(ramp.first) - square(ramp.tail));
+  // A ramp alone: half of the neurons of a relu.
+  if (line == 0.0) {
+    moments.mean = scale * ramp.first;
+    moments.slope = side * (scale * ramp.tail);
+    moments.second = nonnegative(extra * (s2 * ramp.second));
+    moments.square_slope = (2.0 * side) * (extra * (s2 * ramp.first));
+    moments.square_variance = nonnegative(square(extra * s2) * (ramp.fourth - square(ramp.second)));
+    return moments;
+  }
+  moments.mean = line * exactly(mean) + scale * ramp.first;
+  moments.slope = line * exactly(deviation) + side * (scale * ramp.tail);
   moments.second = nonnegative(line2 * (square(exactly(mean)) + s2) + extra * (s2 * ramp.second));
   moments.square_slope = 2.0 * (line2 * (mean * exactly(deviation)) + side * (extra * (s2 * ramp.first)));
   moments.square_variance = nonnegative(square_variance(ramp, line2, extra, mean, deviation));

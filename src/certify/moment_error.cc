@@ -150,7 +150,10 @@ void PieceError::compute_noise(const DenseLayer& next) {
   const Matrix sums = v * columns;
   const double relative = 2.0 * rounding_gamma(3 * n + 32) + (independent_ ? 0.0 : 2.0 * correlation_error_);
   Vector variance = Vector::Zero(outputs);
-  visit_variance(v, [&variance](const auto& part) { variance += part.rowwise().sum(); });
+  // By columns, which lie together in memory, as entries of a row do not.
+  visit_variance(v, [&variance](const auto& part) {
+    for (Index j = 0; j < part.cols(); ++j) variance += part.col(j);
+  });
   for (Index l = 0; l < outputs; ++l) {
     const double least = next.bias_variances()(l);
     const double mean = least + sums(l, 0);

@@ -7,6 +7,7 @@
 
 #include "certify/rounding_terms.h"
 #include "certify/square_parts.h"
+#include "core/column_product.h"
 #include "mixcert/certify/carrier.h"
 #include "mixcert/certify/moment_trace.h"
 
@@ -51,9 +52,11 @@ class PieceError {
       use((v * law_.square_rest.asDiagonal()).cwiseAbs2());
     } else {
       const Matrix linear = v * law_.square_slope.asDiagonal();
+      const Matrix linear_image = column_product(linear, correlation_);
+      use(linear_image.cwiseProduct(linear));
       const Matrix rest = v * law_.square_rest.asDiagonal();
-      use((linear * correlation_).cwiseProduct(linear));
-      use((rest * correlation_.cwiseAbs2()).cwiseProduct(rest));
+      const Matrix rest_image = column_product(rest, correlation_.cwiseAbs2());
+      use(rest_image.cwiseProduct(rest));
     }
     if (law_.is_masked()) use((v * law_.mask_square.cwiseSqrt().asDiagonal()).cwiseAbs2());
   }

@@ -84,7 +84,9 @@ std::string input_bytes(const Matrix& inputs, const InputNoise& noise) {
 std::string journal_identity(const RunRecord& run, const Matrix& inputs, const InputNoise& noise) {
   nlohmann::ordered_json identity = io::run_to_json(run);
   identity.erase("command");
-  if (identity.contains("options")) identity["options"].erase("threads");
+  if (identity.contains("options")) {
+    for (const char* name : {"threads", "block", "max-memory-in-gib"}) identity["options"].erase(name);
+  }
   identity["inputs_sha256"] = sha256_of(input_bytes(inputs, noise));
   return io::text_of(identity);
 }

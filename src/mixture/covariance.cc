@@ -44,8 +44,9 @@ Covariance Covariance::plus_low_rank(ConstMatrixRef factor) const {
 }
 
 Vector Covariance::variances() const {
+  const Index b = block_size();
   Vector result(dimension());
-  for (Index i = 0; i < dimension(); ++i) result(i) = blocks_(i, i % block_size());
+  for (Index i = 0; i < block_count(); ++i) result.segment(i * b, b) = block(i).diagonal();
   if (rank() > 0) result += factor_.rowwise().squaredNorm();
   return result;
 }

@@ -89,12 +89,13 @@ Split split(const Covariance& covariance, const std::vector<Index>& rest, const 
 }  // namespace
 
 GaussianMixture::GaussianMixture(Vector weights, std::vector<Gaussian> components)
-    : weights_(std::move(weights)), components_(std::move(components)) {
-  require(weights_.size() == static_cast<Index>(components_.size()) && weights_.size() > 0,
+    : weights_(std::move(weights)),
+      components_(std::make_shared<const std::vector<Gaussian>>(std::move(components))) {
+  require(weights_.size() == static_cast<Index>(components_->size()) && weights_.size() > 0,
           "GaussianMixture: needs one weight per component and at least one component");
   require(weights_.minCoeff() >= 0.0 && std::abs(weights_.sum() - 1.0) <= kWeightTolerance,
           "GaussianMixture: weights must be nonnegative and sum to one");
-  for (const Gaussian& component : components_) {
+  for (const Gaussian& component : *components_) {
     require(component.dimension() == dimension() && component.covariance.dimension() == dimension(),
             "GaussianMixture: components differ in dimension");
   }
@@ -102,6 +103,11 @@ GaussianMixture::GaussianMixture(Vector weights, std::vector<Gaussian> component
 
 GaussianMixture::GaussianMixture(Gaussian gaussian)
     : GaussianMixture(Vector::Ones(1), std::vector<Gaussian>{std::move(gaussian)}) {}
+
+const std::vector<Gaussian>& GaussianMixture::components() const {
+  static const std::vector<Gaussian> none;
+  return components_ ? *components_ : none;
+}
 
 Vector GaussianMixture::mean() const {
   Vector result = Vector::Zero(dimension());
@@ -140,7 +146,7 @@ double GaussianMixture::second_moment() const {
 GaussianMixture GaussianMixture::marginal(const std::vector<Index>& indices) const {
   check_indices(indices, dimension());
   std::vector<Gaussian> parts;
-  for (const Gaussian& g : components_) {
+  for (const Gaussian& g : components()) {
     parts.push_back({select(g.mean, indices), Covariance::dense(g.covariance.submatrix(indices))});
   }
   return {weights_, std::move(parts)};

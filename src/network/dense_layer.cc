@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "core/column_product.h"
 #include "mixcert/core/error.h"
 #include "network/layer_validation.h"
 #include "network/overloaded.h"
@@ -188,16 +189,17 @@ bool DenseLayer::is_deterministic() const {
 DenseLayer::Pushed DenseLayer::push(ConstMatrixRef points, Index input_count) const {
   require(points.rows() == inputs() * input_count, "layer '" + name_ + "': points have the wrong size");
   const Index d = input_count;
-  Pushed pushed{Matrix(outputs() * d, points.cols()), {}};
+  Pushed pushed;
+  if (d > 1) pushed.means.resize(outputs() * d, points.cols());
   pushed.covariances.reserve(static_cast<std::size_t>(points.cols()));
   if (d == 1) {
-    pushed.means.noalias() = weight_mean_ * points;
+    pushed.means = column_product(weight_mean_, points);
     pushed.means.colwise() += bias_mean_;
   }
   // One product serves all points in the commonest case: one input, independent weights.
   const auto* mean_field = std::get_if<MeanFieldWeights>(&weights_);
   if (d == 1 && mean_field != nullptr && !std::holds_alternative<CorrelatedBias>(bias_)) {
-    Matrix variances = mean_field->variance * points.cwiseAbs2();
+    Matrix variances = column_product(mean_field->variance, points.cwiseAbs2());
     variances.colwise() += bias_variances_;
     for (Index p = 0; p < points.cols(); ++p)
       pushed.covariances.push_back(Covariance::diagonal(variances.col(p)));

@@ -3,7 +3,7 @@
 // Certification of a network at inputs: propagate, evaluate, report.
 #include "mixcert/propagate/certify.h"
 
-#include <chrono>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -13,6 +13,7 @@
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
 #include "mixcert/propagate/moment_propagate.h"
+#include "propagate/block_size.h"
 #include "propagate/methods.h"
 #include "propagate/ordered_delivery.h"
 
@@ -34,11 +35,8 @@ Result by_signatures(const Prepared& prepared, ConstMatrixRef inputs) {
   return certify_by_signatures(prepared, inputs, trace);
 }
 
-/// The smaller certified bound of the methods that apply.
-Result certify_best(const Prepared& prepared, ConstMatrixRef inputs, Certified& made) {
-  if (!prepared.moment || !fits_moments(prepared, inputs)) return by_signatures(prepared, inputs);
-  Result best = made.is_joint ? certify_jointly_by_moments(prepared, inputs, made.joint_trace)
-                              : certify_by_moments(prepared, inputs.col(0), made.trace);
+/// The smaller of the moment method's certified bound and that of signatures where they apply too.
+Result smaller_bound(const Prepared& prepared, ConstMatrixRef inputs, Result best) {
   if (!prepared.signature || best.termination == Termination::EpsilonReached) return best;
   Result other = by_signatures(prepared, inputs);
   const double seconds = best.seconds + other.seconds;
@@ -47,8 +45,24 @@ Result certify_best(const Prepared& prepared, ConstMatrixRef inputs, Certified& 
   return best;
 }
 
+/// The smaller certified bound of the methods that apply.
+Result certify_best(const Prepared& prepared, ConstMatrixRef inputs, Certified& made) {
+  if (!prepared.moment || !fits_moments(prepared, inputs)) return by_signatures(prepared, inputs);
+  return smaller_bound(prepared, inputs,
+                       made.is_joint ? certify_jointly_by_moments(prepared, inputs, made.joint_trace)
+                                     : certify_by_moments(prepared, inputs.col(0), made.trace));
+}
+
 bool has_simulated_coupling(const Prepared& prepared, const Result& result) {
   return result.method == Method::Moment && prepared.correlated.empty() && !prepared.replaced;
+}
+
+/// The result with the statistics that were asked for.
+Result with_statistics(const Prepared& prepared, ConstMatrixRef inputs, Index index, Certified certified) {
+  if (prepared.options.statistics == 0) return std::move(certified.result);
+  certified.result.statistics = prepared.services.statistics(
+      prepared.network, inputs, index, certified.coupling(), certified.result.mixture, prepared.options);
+  return std::move(certified.result);
 }
 
 bool has_replaced_weights(const Network& network) {
@@ -118,23 +132,39 @@ Certified certify_network(const Prepared& prepared, ConstMatrixRef inputs, Index
 }
 
 Result certify_one(const Prepared& prepared, ConstMatrixRef inputs, Index index) {
-  Certified certified = certify_network(prepared, inputs, index);
-  if (prepared.options.statistics == 0) return std::move(certified.result);
-  certified.result.statistics = prepared.services.statistics(
-      prepared.network, inputs, index, certified.coupling(), certified.result.mixture, prepared.options);
-  return std::move(certified.result);
+  return with_statistics(prepared, inputs, index, certify_network(prepared, inputs, index));
 }
 
-void certify_each(Index input_count, const Options& options, const Services& services, const ResultSink& sink,
-                  const std::function<Result(Index)>& certify_input) {
+void certify_block(const Prepared& prepared, ConstMatrixRef inputs, Index first, Index count,
+                   const ResultSink& deliver) {
+  if (!prepared.moment) {
+    for (Index i = first; i < first + count; ++i) deliver(certify_one(prepared, inputs.col(i), i));
+    return;
+  }
+  certify_separately_by_moments(prepared, inputs.middleCols(first, count),
+                                [&](Index i, Result&& result, MomentTrace&& trace) {
+                                  const auto input = inputs.col(first + i);
+                                  Certified certified;
+                                  certified.trace = std::move(trace);
+                                  certified.result = smaller_bound(prepared, input, std::move(result));
+                                  certified.result.input = first + i;
+                                  certified.has_coupling = has_simulated_coupling(prepared, certified.result);
+                                  deliver(with_statistics(prepared, input, first + i, std::move(certified)));
+                                });
+}
+
+void certify_blocks(Index input_count, Index block, const Options& options, const Services& services,
+                    const ResultSink& sink, const CertifyBlock& certify_block) {
   const int threads = resolve_thread_count(options.threads);
-  OrderedDelivery delivery(sink, 4 * static_cast<Index>(threads));
+  OrderedDelivery delivery(sink, 4 * block * static_cast<Index>(threads));
+  const ResultSink deliver = [&](Result&& result) { delivery.deliver(std::move(result)); };
   // Cancellation is looked at inside the piece, where abandon() wakes the threads that wait.
-  parallel_for(input_count, threads, [&](Index i) {
+  parallel_for((input_count + block - 1) / block, threads, [&](Index piece) {
     try {
       if (services.cancel != nullptr && services.cancel->load()) throw Interrupted("interrupted");
-      delivery.wait_for_turn(i);
-      delivery.deliver(certify_input(i));
+      const Index first = piece * block;
+      delivery.wait_for_turn(first);
+      certify_block(first, std::min(block, input_count - first), deliver);
     } catch (...) {
       delivery.abandon();
       throw;
@@ -198,8 +228,10 @@ void certify(const Network& network, ConstMatrixRef inputs, const Options& optio
     sink(certify_one(prepared, inputs, 0));
     return;
   }
-  certify_each(inputs.cols(), options, services, sink,
-               [&](Index i) { return certify_one(prepared, inputs.col(i), i); });
+  certify_blocks(inputs.cols(), block_size(prepared, inputs.cols()), options, services, sink,
+                 [&](Index first, Index count, const ResultSink& deliver) {
+                   certify_block(prepared, inputs, first, count, deliver);
+                 });
 }
 
 std::vector<Result> certify(const Network& network, ConstMatrixRef inputs, const Options& options,

@@ -45,8 +45,8 @@ void certify(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& opt
     sink(certify_members(ensemble, prepared, inputs, 0, options, services));
     return;
   }
-  certify_each(inputs.cols(), options, services, sink, [&](Index i) {
-    return certify_members(ensemble, prepared, inputs.col(i), i, options, services);
+  certify_blocks(inputs.cols(), 1, options, services, sink, [&](Index i, Index, const ResultSink& deliver) {
+    deliver(certify_members(ensemble, prepared, inputs.col(i), i, options, services));
   });
 }
 

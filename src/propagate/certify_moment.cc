@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "mixcert/certify/moment_certificate.h"
-#include "mixcert/propagate/moment_propagate.h"
 #include "propagate/methods.h"
+#include "propagate/moment_block.h"
 #include "propagate/split_planner.h"
 
 namespace mixcert {
@@ -36,16 +36,21 @@ struct Attempt {
   Certificate certificate;
 };
 
-Attempt attempt(const Prepared& prepared, ConstVectorRef input, Index budget) {
+std::vector<Attempt> attempt(const Prepared& prepared, const std::vector<FirstPush>& firsts, Index budget) {
   const SplitPlanner splits(prepared, budget);
-  MomentTrace trace = propagate_moments(
-      prepared.network, input,
+  std::vector<MomentTrace> traces = propagate_block(
+      prepared.network, firsts,
       [&](Index layer, GaussianMixture mixture) { return splits.plan(layer, std::move(mixture)); },
       prepared.services);
-  Certificate certificate =
-      evaluate_moment_certificate(prepared.network, prepared.sensitivity, prepared.carriers, trace);
-  if (prepared.sharpen) certificate = sharpened_certificate(prepared.network, trace, std::move(certificate));
-  return {std::move(trace), std::move(certificate)};
+  std::vector<Attempt> attempts;
+  for (MomentTrace& trace : traces) {
+    Certificate certificate =
+        evaluate_moment_certificate(prepared.network, prepared.sensitivity, prepared.carriers, trace);
+    if (prepared.sharpen)
+      certificate = sharpened_certificate(prepared.network, trace, std::move(certificate));
+    attempts.push_back({std::move(trace), std::move(certificate)});
+  }
+  return attempts;
 }
 
 /// 2, 3, 4, 6, 8, 12, ... up to `most`; with `last`, also `most` itself. Without it the budgets for a smaller
@@ -66,19 +71,15 @@ Index most_pieces(const MomentTrace& trace) {
   return most;
 }
 
-}  // namespace
-
-Result certify_by_moments(const Prepared& prepared, ConstVectorRef input, MomentTrace& trace) {
-  const auto start = std::chrono::steady_clock::now();
+/// The best of growing budgets, so that a larger one never gives a larger bound; `best` is that of budget 1.
+Result best_result(const Prepared& prepared, const FirstPush& first, Attempt best, MomentTrace& trace) {
   const Options& options = prepared.options;
-  // The best of growing budgets, so that a larger one never gives a larger bound.
   const Index most = options.epsilon ? options.max_components : options.pieces;
   const double wanted = options.epsilon.value_or(0.0);
-  Attempt best = attempt(prepared, input, 1);
   Shortage shortage = Shortage::None;
   for (Index budget : split_budgets(most, options.epsilon.has_value())) {
     if (!(best.certificate.w2.value > wanted) || prepared.network.hidden_count() == 0) break;
-    Attempt next = attempt(prepared, input, budget);
+    Attempt next = std::move(attempt(prepared, {first}, budget)[0]);
     shortage = budget < most                        ? Shortage::None
                : 2 * most_pieces(next.trace) > most ? Shortage::Budget
                                                     : Shortage::Method;
@@ -91,8 +92,36 @@ Result certify_by_moments(const Prepared& prepared, ConstVectorRef input, Moment
   result.layers = layer_reports(best.trace, best.certificate);
   attach_certificate(best.certificate, options, shortage, result);
   trace = std::move(best.trace);
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
+}
+
+double seconds_from(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+void certify_separately_by_moments(const Prepared& prepared, ConstMatrixRef inputs, const MomentSink& sink) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<FirstPush> firsts = push_first_separately(prepared.network, inputs);
+  std::vector<Attempt> attempts = attempt(prepared, firsts, 1);
+  const double shared = seconds_from(start) / static_cast<double>(firsts.size());
+  for (std::size_t i = 0; i < firsts.size(); ++i) {
+    const auto own = std::chrono::steady_clock::now();
+    MomentTrace trace;
+    Result result = best_result(prepared, firsts[i], std::move(attempts[i]), trace);
+    result.seconds = shared + seconds_from(own);
+    sink(static_cast<Index>(i), std::move(result), std::move(trace));
+  }
+}
+
+Result certify_by_moments(const Prepared& prepared, ConstVectorRef input, MomentTrace& trace) {
+  Result only;
+  certify_separately_by_moments(prepared, input, [&](Index, Result&& result, MomentTrace&& made) {
+    only = std::move(result);
+    trace = std::move(made);
+  });
+  return only;
 }
 
 }  // namespace mixcert

@@ -1,12 +1,15 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Certification of inputs in the order in which somebody asks for them.
+#include <atomic>
+#include <functional>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 #include "mixcert/core/error.h"
 #include "mixcert/propagate/certify.h"
+#include "propagate/block_size.h"
 #include "propagate/methods.h"
 
 namespace mixcert {
@@ -18,6 +21,16 @@ std::vector<Prepared> prepare_members(const Ensemble& ensemble, const Options& o
   for (Index i = 0; i < ensemble.size(); ++i)
     prepared.push_back(prepare_network(ensemble.member(i), options, services));
   return prepared;
+}
+
+/// Neighbours go through the layers together.
+void for_each_run(const std::vector<Index>& inputs, const std::function<void(Index, Index)>& certify_run) {
+  for (std::size_t begin = 0; begin < inputs.size();) {
+    std::size_t end = begin + 1;
+    while (end < inputs.size() && inputs[end] == inputs[end - 1] + 1) ++end;
+    certify_run(inputs[begin], static_cast<Index>(end - begin));
+    begin = end;
+  }
 }
 
 bool is_cancelled(const Services& services) { return services.cancel != nullptr && services.cancel->load(); }
@@ -35,20 +48,24 @@ void certify_queue(const Ensemble& ensemble, ConstMatrixRef inputs, const Option
           "option --statistics: needs the services of mixcert::statistics");
   const std::vector<Prepared> prepared = prepare_members(ensemble, options, services);
   const int threads = resolve_thread_count(options.threads);
+  const Index block = alone ? block_size(prepared.front(), inputs.cols()) : 1;
   std::mutex one_at_a_time;
   std::atomic<bool> stopped{false};
-  const auto certify_input = [&](Index i) {
-    return alone ? certify_one(prepared.front(), inputs.col(i), i)
-                 : certify_members(ensemble, prepared, inputs.col(i), i, options, services);
+  const ResultSink deliver = [&](Result&& result) {
+    const std::lock_guard<std::mutex> guard(one_at_a_time);
+    sink(std::move(result));
+  };
+  const auto certify_run = [&](Index first, Index count) {
+    if (alone) return certify_block(prepared.front(), inputs, first, count, deliver);
+    for (Index i = first; i < first + count; ++i)
+      deliver(certify_members(ensemble, prepared, inputs.col(i), i, options, services));
   };
   // One piece per thread, each taking inputs until there are none.
   parallel_for(threads, threads, [&](Index) {
     try {
-      for (std::vector<Index> taken = queue(1); !taken.empty() && !stopped.load(); taken = queue(1)) {
+      for (std::vector<Index> taken = queue(block); !taken.empty() && !stopped.load(); taken = queue(block)) {
         if (is_cancelled(services)) throw Interrupted("interrupted");
-        Result result = certify_input(taken.front());
-        const std::lock_guard<std::mutex> guard(one_at_a_time);
-        sink(std::move(result));
+        for_each_run(taken, certify_run);
       }
     } catch (...) {
       stopped.store(true);

@@ -65,18 +65,43 @@ FirstPoint first_point(const Network& network, ConstMatrixRef inputs) {
   return first;
 }
 
-FirstPush push_first(const Network& network, ConstMatrixRef inputs) {
+namespace {
+
+/// The law of the first layer's outputs, its covariance made fit for (J.6).
+FirstPush finish_push(const Network& network, FirstPoint first, Vector mean, Covariance covariance,
+                      Index input_count) {
   const DenseLayer& layer = network.layer(0);
-  const Index input_count = inputs.cols();
-  FirstPoint first = first_point(network, inputs);
-  DenseLayer::Pushed pushed = layer.push(first.point, input_count);
-  Covariance covariance = std::move(pushed.covariances.front());
   // A diagonal, with or without a factor, is positive semidefinite as it stands.
   if (network.hidden_count() > 0 && covariance.block_size() > 1) {
     const Vector majorant = first_majorant(layer, first.point, covariance.variances(), input_count);
     covariance = raised(covariance, majorant, layer, input_count, first.trace.raise);
   }
-  return {{pushed.means.col(0), std::move(covariance)}, std::move(first.trace)};
+  return {{std::move(mean), std::move(covariance)}, std::move(first.trace)};
+}
+
+}  // namespace
+
+FirstPush push_first(const Network& network, ConstMatrixRef inputs) {
+  FirstPoint first = first_point(network, inputs);
+  DenseLayer::Pushed pushed = network.layer(0).push(first.point, inputs.cols());
+  return finish_push(network, std::move(first), pushed.means.col(0), std::move(pushed.covariances.front()),
+                     inputs.cols());
+}
+
+std::vector<FirstPush> push_first_separately(const Network& network, ConstMatrixRef inputs) {
+  std::vector<FirstPoint> firsts;
+  Matrix points(network.layer(0).inputs(), inputs.cols());
+  for (Index i = 0; i < inputs.cols(); ++i) {
+    firsts.push_back(first_point(network, inputs.col(i)));
+    points.col(i) = firsts.back().point;
+  }
+  DenseLayer::Pushed pushed = network.layer(0).push(points, 1);
+  std::vector<FirstPush> laws;
+  for (std::size_t i = 0; i < firsts.size(); ++i) {
+    laws.push_back(finish_push(network, std::move(firsts[i]), pushed.means.col(static_cast<Index>(i)),
+                               std::move(pushed.covariances[i]), 1));
+  }
+  return laws;
 }
 
 }  // namespace mixcert

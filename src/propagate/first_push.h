@@ -4,6 +4,8 @@
 // rounding (J.6).
 #pragma once
 
+#include <vector>
+
 #include "mixcert/certify/trace.h"
 #include "mixcert/mixture/gaussian_mixture.h"
 #include "mixcert/network/network.h"
@@ -22,5 +24,7 @@ struct FirstPush {
   FirstLayerTrace trace;
 };
 FirstPush push_first(const Network& network, ConstMatrixRef inputs);
+/// One law for each input. Inputs share the products and get the bits that push_first gives them alone (R.7).
+std::vector<FirstPush> push_first_separately(const Network& network, ConstMatrixRef inputs);
 
 }  // namespace mixcert

@@ -54,17 +54,29 @@ Certified certify_network(const Prepared& prepared, ConstMatrixRef inputs, Index
 
 /// The result of one input, or of the columns of `inputs` jointly, with statistics where they are asked for.
 Result certify_one(const Prepared& prepared, ConstMatrixRef inputs, Index index);
-/// The same of an ensemble, one Prepared per member.
+/// Columns first .. first + count - 1, each for itself; results in their order.
+void certify_block(const Prepared& prepared, ConstMatrixRef inputs, Index first, Index count,
+                   const ResultSink& deliver);
+/// One input, or all jointly, of an ensemble, with one Prepared per member.
 Result certify_members(const Ensemble& ensemble, const std::vector<Prepared>& prepared, ConstMatrixRef inputs,
                        Index index, const Options& options, const Services& services);
 
-/// Runs `certify_input` for every input on several threads and hands results to `sink` in order.
-void certify_each(Index input_count, const Options& options, const Services& services, const ResultSink& sink,
-                  const std::function<Result(Index)>& certify_input);
+/// Certifies inputs first .. first + count - 1 and hands their results over in order.
+using CertifyBlock = std::function<void(Index first, Index count, const ResultSink& deliver)>;
+
+/// Runs `certify_block` for all inputs, `block` at a time, on several threads and hands results to `sink` in
+/// order.
+void certify_blocks(Index input_count, Index block, const Options& options, const Services& services,
+                    const ResultSink& sink, const CertifyBlock& certify_block);
 
 /// Certifies the columns of `inputs` as one joint law, by signatures; `trace` is what the result was computed
 /// from.
 Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs, Trace& trace);
+/// Result of column i and what it was computed from.
+using MomentSink = std::function<void(Index i, Result&& result, MomentTrace&& trace)>;
+/// Certifies the columns of `inputs`, each for itself, by the moment method. They go through the layers
+/// together and get the results that each would get alone.
+void certify_separately_by_moments(const Prepared& prepared, ConstMatrixRef inputs, const MomentSink& sink);
 /// Certifies one input by the moment method; `trace` is what the result was computed from.
 Result certify_by_moments(const Prepared& prepared, ConstVectorRef input, MomentTrace& trace);
 /// Certifies the columns of `inputs` as one joint law, by the moment method with one Gaussian per layer.

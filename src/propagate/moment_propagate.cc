@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The moment method's propagation, docs/theory/moment-method.md (H.4).
+// The moment method's propagation, docs/theory/moment-method.md (H.4), for a block of inputs layer by layer.
 #include "mixcert/propagate/moment_propagate.h"
 
 #include <utility>
@@ -8,22 +8,34 @@
 #include "certify/masked_law.h"
 #include "certify/moment_error.h"
 #include "mixcert/core/error.h"
-#include "propagate/first_push.h"
+#include "propagate/moment_block.h"
 #include "propagate/surrogate_push.h"
 
 namespace mixcert {
 namespace {
 
-/// Surrogates of all pieces and leaves of masks, recorded in the layer, and the mixture they push.
-GaussianMixture push_pieces(const Network& network, Index k, MomentLayerTrace& layer) {
-  add_surrogates(network.activation(k), network.mask(k), layer);
-  std::vector<Gaussian> pushed;
-  pushed.reserve(layer.surrogates.size());
-  for (const SurrogateLaw& law : layer.surrogates) {
-    const Gaussian& piece = layer.pieces.component(static_cast<Index>(pushed.size()) / layer.masks.size());
-    pushed.push_back(push_surrogate(network.layer(k), piece, law));
+/// Pushes the last layer of every trace. Means and noise of all inputs, pieces and leaves of masks are one
+/// product each.
+std::vector<GaussianMixture> push_layers(const DenseLayer& next, const std::vector<MomentTrace>& traces) {
+  std::vector<const SurrogateLaw*> laws;
+  for (const MomentTrace& trace : traces) {
+    for (const SurrogateLaw& law : trace.layers.back().surrogates) laws.push_back(&law);
   }
-  return {pushed_weights(layer), std::move(pushed)};
+  const SurrogateImages images = surrogate_images(next, laws);
+  std::vector<GaussianMixture> mixtures;
+  Index column = 0;
+  for (const MomentTrace& trace : traces) {
+    const MomentLayerTrace& layer = trace.layers.back();
+    std::vector<Gaussian> pushed;
+    pushed.reserve(layer.surrogates.size());
+    for (const SurrogateLaw& law : layer.surrogates) {
+      const Gaussian& piece = layer.pieces.component(static_cast<Index>(pushed.size()) / layer.masks.size());
+      pushed.push_back(push_surrogate(next, piece, law, images.means.col(column), images.noise.col(column)));
+      ++column;
+    }
+    mixtures.emplace_back(pushed_weights(layer), std::move(pushed));
+  }
+  return mixtures;
 }
 
 }  // namespace
@@ -41,20 +53,28 @@ std::string correlated_layer(const Network& network) {
 
 MomentTrace propagate_moments(const Network& network, ConstVectorRef input, const MomentPlanner& planner,
                               const Services& services) {
-  MomentTrace trace;
-  // The first affine layer at the input; a Gaussian.
-  FirstPush first = push_first(network, input);
-  trace.first = std::move(first.trace);
-  GaussianMixture mixture(std::move(first.law));
+  return std::move(propagate_block(network, push_first_separately(network, input), planner, services)[0]);
+}
 
-  for (Index k = 1; k <= network.hidden_count(); ++k) {
-    if (services.cancel != nullptr && services.cancel->load()) throw Interrupted("interrupted");
-    MomentLayerTrace layer = planner(k, std::move(mixture));
-    mixture = push_pieces(network, k, layer);
-    trace.layers.push_back(std::move(layer));
+std::vector<MomentTrace> propagate_block(const Network& network, const std::vector<FirstPush>& firsts,
+                                         const MomentPlanner& planner, const Services& services) {
+  std::vector<MomentTrace> traces(firsts.size());
+  std::vector<GaussianMixture> mixtures;
+  // The first affine layer at the input; a Gaussian.
+  for (std::size_t i = 0; i < firsts.size(); ++i) {
+    traces[i].first = firsts[i].trace;
+    mixtures.emplace_back(firsts[i].law);
   }
-  trace.output = std::move(mixture);
-  return trace;
+  for (Index k = 1; k <= network.hidden_count(); ++k) {
+    for (std::size_t i = 0; i < firsts.size(); ++i) {
+      if (services.cancel != nullptr && services.cancel->load()) throw Interrupted("interrupted");
+      traces[i].layers.push_back(planner(k, std::move(mixtures[i])));
+      add_surrogates(network.activation(k), network.mask(k), traces[i].layers.back());
+    }
+    mixtures = push_layers(network.layer(k), traces);
+  }
+  for (std::size_t i = 0; i < firsts.size(); ++i) traces[i].output = std::move(mixtures[i]);
+  return traces;
 }
 
 }  // namespace mixcert

@@ -13,6 +13,7 @@ namespace mixcert {
 namespace {
 
 constexpr Index kMaxSamples = 1'000'000'000;
+constexpr Index kMaxBlock = 10'000;
 
 const std::vector<std::pair<Method, std::string>>& method_names() {
   static const std::vector<std::pair<Method, std::string>> names = {{Method::Auto, "auto"},
@@ -78,6 +79,8 @@ OptionTable<Options> make_table() {
                                              "seed of the clustering and of statistics"),
       integer_option<Options, int>("threads", &Options::threads, 0, 4096,
                                    "threads over inputs; 0: one per processor"),
+      integer_option<Options, Index>("block", &Options::block, 0, kMaxBlock,
+                                     "moment: inputs taken together; 0: to suit the cache"),
       real_option("max-memory-in-gib", &Options::max_memory_in_gib, 0.0,
                   "refuse work that needs more memory"),
   };
@@ -102,9 +105,9 @@ std::vector<std::string_view> unused_options(Method method) {
     case Method::Moment:
       return {"grid", "signature-size"};
     case Method::Signature:
-      return {"pieces", "sensitivity"};
+      return {"pieces", "sensitivity", "block"};
     case Method::Cross:
-      return {"pieces", "sensitivity", "epsilon", "max-components"};
+      return {"pieces", "sensitivity", "block", "epsilon", "max-components"};
     case Method::Auto:
       break;
   }

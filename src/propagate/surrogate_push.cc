@@ -8,14 +8,30 @@
 
 #include "certify/moment_error.h"
 #include "certify/rounding_terms.h"
+#include "core/column_product.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {
 
 Vector mean_noise(const DenseLayer& layer, const SurrogateLaw& law) {
+  return surrogate_images(layer, {&law}).noise;
+}
+
+SurrogateImages surrogate_images(const DenseLayer& layer, const std::vector<const SurrogateLaw*>& laws) {
+  const auto count = static_cast<Index>(laws.size());
+  Matrix columns(layer.inputs(), count);
+  for (Index i = 0; i < count; ++i) columns.col(i) = laws[static_cast<std::size_t>(i)]->mean;
+  SurrogateImages images{column_product(layer.weight_mean(), columns), {}};
+  images.means.colwise() += layer.bias_mean();
   const auto* weights = std::get_if<MeanFieldWeights>(&layer.weights());
-  if (weights == nullptr) return layer.bias_variances();
-  return layer.bias_variances() + weights->variance * law.second;
+  if (weights == nullptr) {
+    images.noise = layer.bias_variances().replicate(1, count);
+    return images;
+  }
+  for (Index i = 0; i < count; ++i) columns.col(i) = laws[static_cast<std::size_t>(i)]->second;
+  images.noise = column_product(weights->variance, columns);
+  images.noise.colwise() += layer.bias_variances();
+  return images;
 }
 
 Vector gain_per_unit(const Gaussian& piece, const SurrogateLaw& law) {
@@ -42,8 +58,11 @@ Covariance dense_sum(Matrix signal, const Vector& noise, const Vector& majorant,
 /// M diag(gain) r diag(gain) M'.
 Matrix signal_covariance(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law) {
   const Matrix image = layer.weight_mean() * gain_per_unit(piece, law).asDiagonal();
-  const Matrix right = piece.covariance.times(image.transpose());
-  Matrix signal = image * right;
+  const Covariance& r = piece.covariance;
+  const bool is_dense = r.block_count() == 1 && r.rank() == 0;
+  const Matrix carried =
+      is_dense ? column_product(image, r.stacked_blocks()) : r.times(image.transpose()).transpose();
+  Matrix signal = carried * image.transpose();
   if (law.is_masked()) {
     const Matrix masked = layer.weight_mean() * law.mask_gain.asDiagonal();
     signal.noalias() += masked * masked.transpose();
@@ -60,9 +79,9 @@ Covariance correlated_covariance(const DenseLayer& layer, const Gaussian& piece,
                    covariance_operations(layer));
 }
 
-Covariance pushed_covariance(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law) {
+Covariance pushed_covariance(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law,
+                             const Vector& noise) {
   if (!has_independent_outputs(layer)) return correlated_covariance(layer, piece, law);
-  const Vector noise = mean_noise(layer, law);
   const Matrix& m = layer.weight_mean();
   const Index n = layer.inputs();
   if (piece.covariance.is_diagonal()) {
@@ -80,8 +99,9 @@ Covariance pushed_covariance(const DenseLayer& layer, const Gaussian& piece, con
 
 }  // namespace
 
-Gaussian push_surrogate(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law) {
-  return {layer.weight_mean() * law.mean + layer.bias_mean(), pushed_covariance(layer, piece, law)};
+Gaussian push_surrogate(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law, Vector mean,
+                        const Vector& noise) {
+  return {std::move(mean), pushed_covariance(layer, piece, law, noise)};
 }
 
 }  // namespace mixcert

@@ -9,6 +9,7 @@
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "mixcert/core/rng.h"
 
@@ -33,6 +34,22 @@ TEST(Rounding, OperationsAreNeverBelowTheExactResult) {
     EXPECT_GE(Precise(sqrt(a).upper) * Precise(sqrt(a).upper), Precise(a.upper));
     EXPECT_LE((a + b).upper, (a + b).nominal * (1.0 + 4 * kUnitRoundoff));
   }
+}
+
+TEST(Rounding, NeighboursAreThoseOfTheLibrary) {
+  using Limits = std::numeric_limits<double>;
+  const double infinity = Limits::infinity();
+  Generator generator = make_generator(9, Stream::Example);
+  std::vector<double> numbers = {0.0, Limits::denorm_min(), Limits::min(), 1.0, Limits::max(), infinity};
+  for (int i = 0; i < 1000; ++i) numbers.push_back(random_positive(generator, 300.0));
+  for (const double positive : numbers) {
+    for (const double x : {positive, -positive}) {
+      EXPECT_EQ(next_up(x), std::nextafter(x, infinity)) << x;
+      EXPECT_EQ(next_down(x), std::nextafter(x, -infinity)) << x;
+    }
+  }
+  EXPECT_TRUE(std::isnan(next_up(Limits::quiet_NaN())));
+  EXPECT_TRUE(std::isnan(next_down(Limits::quiet_NaN())));
 }
 
 TEST(Rounding, ChainsOfOperationsStayAboveAndClose) {

@@ -1,11 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Results are bitwise the same for every number of threads, for every call, and whatever other
-// inputs are in the batch.
+// Results are bitwise the same for every number of threads, for every call, for every number of inputs that
+// go through a layer together, and whatever other inputs are in the batch (R.7).
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
+#include "core/column_product.h"
 #include "mixcert/propagate/certify.h"
 #include "support/random_network.h"
 
@@ -89,8 +91,72 @@ TEST_P(Determinism, OtherInputsOfTheBatchDoNotMatter) {
   for (std::size_t i = 0; i < all.size(); ++i) expect_identical(all[i], reversed[all.size() - 1 - i]);
 }
 
+TEST_P(Determinism, BlockSizeDoesNotMatter) {
+  options_ = {};
+  options_.method = Method::Moment;
+  options_.pieces = 3;
+  options_.threads = 1;
+  options_.block = 1;
+  const std::vector<Result> alone = run(inputs_);
+  for (const Index block : {0, 2, 7, 1000}) {
+    options_.block = block;
+    const std::vector<Result> together = run(inputs_);
+    ASSERT_EQ(together.size(), alone.size());
+    for (std::size_t i = 0; i < alone.size(); ++i) expect_identical(alone[i], together[i]);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(AllFamilies, Determinism, ::testing::ValuesIn(all_weight_families()),
                          [](const auto& tested) { return to_string(tested.param); });
+
+/// Sizes with and without rest for packets and tiles; a last layer narrower than a tile.
+TEST(BlockDeterminism, BlocksAndThreadsDoNotMatterForWideNetworks) {
+  NetworkRecipe recipe;
+  recipe.widths = {301, 67, 48, 10};
+  const Network network = random_network(recipe);
+  Generator generator = make_generator(6, Stream::Example);
+  const Matrix inputs = random_matrix(generator, 301, 70);
+  Options options;
+  options.method = Method::Moment;
+  options.threads = 1;
+  options.block = 1;
+  const std::vector<Result> alone = certify(network, inputs, options);
+  for (const Index block : {0, 7, 64, 1000}) {
+    for (const int threads : {1, 2, 3, 4}) {
+      SCOPED_TRACE("block " + std::to_string(block) + ", threads " + std::to_string(threads));
+      options.block = block;
+      options.threads = threads;
+      const std::vector<Result> together = certify(network, inputs, options);
+      ASSERT_EQ(together.size(), alone.size());
+      for (std::size_t i = 0; i < alone.size(); ++i) {
+        EXPECT_EQ(together[i].input, static_cast<Index>(i));
+        expect_identical(alone[i], together[i]);
+      }
+    }
+  }
+}
+
+TEST(ColumnProduct, EveryColumnIsAsIfAlone) {
+  Generator generator = make_generator(7, Stream::Example);
+  for (const Index rows : {1, 2, 7, 8, 9, 21, 64}) {
+    for (const Index terms : {0, 1, 5, 64, 65, 200}) {
+      const Matrix left = random_matrix(generator, rows, terms);
+      const Matrix right = random_matrix(generator, terms, 11);
+      const Matrix product = column_product(left, right);
+      // The same sum in another order: (R.1).
+      const Matrix majorant = left.cwiseAbs().lazyProduct(right.cwiseAbs());
+      EXPECT_TRUE(((product - left.lazyProduct(right)).array().abs() <=
+                   2.0 * rounding_gamma(terms + 1) * majorant.array())
+                      .all());
+      for (Index first = 0; first < 11; ++first) {
+        for (const Index count : {1, 2, 3, 5}) {
+          if (first + count > 11) continue;
+          EXPECT_EQ(column_product(left, right.middleCols(first, count)), product.middleCols(first, count));
+        }
+      }
+    }
+  }
+}
 
 TEST(JointDeterminism, RepeatedJointCallsAgree) {
   NetworkRecipe recipe;

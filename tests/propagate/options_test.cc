@@ -34,7 +34,8 @@ TEST(Options, TableHasEveryFieldOnce) {
   }
   const std::set<std::string> expected = {"joint",   "method",         "certificate",       "grid",
                                           "epsilon", "signature-size", "components",        "max-components",
-                                          "seed",    "threads",        "max-memory-in-gib", "pieces"};
+                                          "seed",    "threads",        "max-memory-in-gib", "pieces",
+                                          "block"};
   for (const std::string& name : expected) EXPECT_TRUE(names.count(name) == 1) << name;
 }
 
@@ -99,6 +100,7 @@ TEST(Options, ValidateNamesTheFieldAndTheValue) {
       {"epsilon", [](Options& o) { o.epsilon = 0.0; }},
       {"epsilon", [](Options& o) { o.epsilon = std::numeric_limits<double>::quiet_NaN(); }},
       {"threads", [](Options& o) { o.threads = -2; }},
+      {"block", [](Options& o) { o.block = -1; }},
       {"max-memory-in-gib", [](Options& o) { o.max_memory_in_gib = -1.0; }},
       {"epsilon",
        [](Options& o) {

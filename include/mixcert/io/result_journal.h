@@ -19,7 +19,7 @@
 namespace mixcert {
 
 /// What must be the same for results to belong together: version, models, options and inputs, as text. The
-/// command and the number of threads may differ.
+/// command, threads, blocks and the memory limit may differ.
 std::string journal_identity(const RunRecord& run, const Matrix& inputs, const InputNoise& noise);
 
 /// OUT.journal, beside the file that the run will write.

@@ -4,6 +4,7 @@
 // and log density. Sampling lives in simulate/.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "mixcert/core/types.h"
@@ -27,10 +28,12 @@ class GaussianMixture {
   explicit GaussianMixture(Gaussian gaussian);
 
   [[nodiscard]] Index size() const { return weights_.size(); }
-  [[nodiscard]] Index dimension() const { return components_.empty() ? 0 : components_.front().dimension(); }
+  [[nodiscard]] Index dimension() const { return components_ ? components_->front().dimension() : 0; }
   [[nodiscard]] const Vector& weights() const { return weights_; }
-  [[nodiscard]] const Gaussian& component(Index i) const { return components_[static_cast<std::size_t>(i)]; }
-  [[nodiscard]] const std::vector<Gaussian>& components() const { return components_; }
+  [[nodiscard]] const Gaussian& component(Index i) const {
+    return (*components_)[static_cast<std::size_t>(i)];
+  }
+  [[nodiscard]] const std::vector<Gaussian>& components() const;
 
   [[nodiscard]] Vector mean() const;
   [[nodiscard]] Matrix covariance() const;
@@ -49,7 +52,9 @@ class GaussianMixture {
 
  private:
   Vector weights_;
-  std::vector<Gaussian> components_;
+  /// Never changed, so copies share them: covariances are large, and traces hold most mixtures more than
+  /// once.
+  std::shared_ptr<const std::vector<Gaussian>> components_;
 };
 
 }  // namespace mixcert

@@ -33,6 +33,7 @@ class DenseLayer {
   /// Laws of W a + b for several activation points at once, (N.2). Each column of
   /// `points` is one point: activations of `input_count` inputs jointly, neuron-major
   /// (entry neuron * input_count + input). Means are columns in the same order.
+  /// With one input, the bits of a point's law do not depend on the other points (R.7).
   struct Pushed {
     Matrix means;                         // (outputs * input_count) x points
     std::vector<Covariance> covariances;  // one per point

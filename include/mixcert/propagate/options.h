@@ -62,6 +62,9 @@ struct Options {
   std::uint64_t seed = 0;
   /// Threads over inputs; 0: one per processor. Results do not depend on it.
   int threads = 0;
+  /// Inputs that the moment method takes through a layer together; 0: as many as suit the cache. Results do
+  /// not depend on it.
+  Index block = 0;
   /// Refuse work that would need more memory than this.
   double max_memory_in_gib = 8.0;
 
