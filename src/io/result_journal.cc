@@ -85,7 +85,7 @@ std::string journal_identity(const RunRecord& run, const Matrix& inputs, const I
   nlohmann::ordered_json identity = io::run_to_json(run);
   identity.erase("command");
   if (identity.contains("options")) {
-    for (const char* name : {"threads", "block", "max-memory-in-gib"}) identity["options"].erase(name);
+    for (const char* name : {"threads", "block", "max_memory_in_gib"}) identity["options"].erase(name);
   }
   identity["inputs_sha256"] = sha256_of(input_bytes(inputs, noise));
   return io::text_of(identity);

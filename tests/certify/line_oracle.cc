@@ -207,6 +207,11 @@ LineNetwork LayerNetwork::along(const Vector& direction) const {
 
 namespace {
 
+Gaussian pushed(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law) {
+  const SurrogateImages images = surrogate_images(layer, {&law});
+  return push_surrogate(layer, piece, law, images.means.col(0), images.noise.col(0));
+}
+
 /// The piece, its surrogates, the layer and the Gaussian that stands for its output.
 struct Pushed {
   ActivationMap activation;
@@ -221,7 +226,7 @@ struct Pushed {
               IndependentBias{net.bias_variance}),
         piece{net.mean, Covariance::diagonal(net.deviation.cwiseAbs2())},
         law(surrogate_law(activation, piece)),
-        gaussian(push_surrogate(layer, piece, law)) {}
+        gaussian(pushed(layer, piece, law)) {}
 };
 
 }  // namespace
