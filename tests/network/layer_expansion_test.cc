@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "mixcert/mixture/singular_values.h"
 #include "mixcert/mixture/symmetric_eigen.h"
 #include "mixcert/network/network_builder.h"
