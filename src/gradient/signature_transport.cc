@@ -6,13 +6,13 @@
 // derivatives to factors.
 #include "gradient/signature_transport.h"
 
-#include <Eigen/SVD>
 #include <cmath>
 #include <utility>
 #include <vector>
 
 #include "gradient/trace_sqrt_gradient.h"
 #include "mixcert/core/error.h"
+#include "mixcert/mixture/singular_values.h"
 #include "mixcert/mixture/symmetric_eigen.h"
 
 namespace mixcert {
@@ -85,9 +85,9 @@ class BlockFidelity {
       }
       Root s = root_of(from.block(i));
       Root l = root_of(to.block(i));
-      const Eigen::BDCSVD<Matrix> svd(s.root * l.root, Eigen::ComputeFullU | Eigen::ComputeFullV);
-      sigma_.segment(i * b, b) = svd.singularValues();
-      blocks_.push_back({std::move(s), std::move(l), svd.matrixU(), svd.matrixV()});
+      SingularValues svd = singular_values(s.root * l.root);
+      sigma_.segment(i * b, b) = svd.values;
+      blocks_.push_back({std::move(s), std::move(l), std::move(svd.left), std::move(svd.right)});
     }
   }
 

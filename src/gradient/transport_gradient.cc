@@ -5,12 +5,12 @@
 // 1e-8, would be lost, and kernels of smooth functions have many of those.
 #include "gradient/transport_gradient.h"
 
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "mixcert/core/error.h"
+#include "mixcert/mixture/singular_values.h"
 #include "mixcert/mixture/symmetric_eigen.h"
 #include "mixcert/transport/mixture_transport.h"
 
@@ -51,12 +51,12 @@ GaussianTransportGradient gaussian_transport_gradient(ConstVectorRef mean_a, Con
           "gaussian_transport_gradient: dimensions differ");
   const Matrix root_b = stable_root(covariance_b);
   const Matrix product = stable_root(covariance_a) * root_b;
-  const Eigen::BDCSVD<Matrix> svd(product, Eigen::ComputeThinV);
-  const Vector& sigma = svd.singularValues();
+  const SingularValues svd = singular_values(product);
+  const Vector& sigma = svd.values;
   const double least = vanishing_part(n) * sigma(0);
   const Vector scale =
       sigma.unaryExpr([least](double value) { return value > least ? 1.0 / std::sqrt(value) : 0.0; });
-  const Matrix half = root_b * svd.matrixV() * scale.asDiagonal();
+  const Matrix half = root_b * svd.right * scale.asDiagonal();
   GaussianTransportGradient result;
   const double bures = covariance_a.trace() + covariance_b.trace() - 2.0 * sigma.sum();
   result.squared = (mean_a - mean_b).squaredNorm() + std::max(0.0, bures);

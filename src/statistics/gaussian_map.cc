@@ -5,9 +5,9 @@
 // needed.
 #include "statistics/gaussian_map.h"
 
-#include <Eigen/SVD>
 #include <cmath>
 
+#include "mixcert/mixture/singular_values.h"
 #include "mixcert/mixture/symmetric_eigen.h"
 #include "mixcert/simulate/normal_source.h"
 
@@ -67,8 +67,8 @@ GaussianMap::GaussianMap(const Gaussian& from, const Gaussian& to) : from_(from)
     return;
   }
   const Matrix root = Whitening(to).root();
-  const Eigen::BDCSVD<Matrix> svd(root * from_.root(), Eigen::ComputeFullU | Eigen::ComputeFullV);
-  matrix_ = root * (svd.matrixU() * svd.matrixV().transpose());
+  const SingularValues svd = singular_values(root * from_.root());
+  matrix_ = root * (svd.left * svd.right.transpose());
 }
 
 Matrix GaussianMap::apply(ConstMatrixRef samples, Generator& generator) const {

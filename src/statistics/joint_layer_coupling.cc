@@ -6,11 +6,11 @@
 #include "statistics/joint_layer_coupling.h"
 
 #include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <variant>
 
+#include "mixcert/mixture/singular_values.h"
 #include "mixcert/mixture/symmetric_eigen.h"
 #include "mixcert/simulate/normal_source.h"
 
@@ -39,8 +39,8 @@ Matrix square_factor(const Matrix& transposed) {
 
 Matrix coupled_factor(const Matrix& transposed, const Matrix& root) {
   const Matrix factor = square_factor(transposed);
-  const Eigen::BDCSVD<Matrix> svd(root * factor, Eigen::ComputeFullU | Eigen::ComputeFullV);
-  return factor * (svd.matrixV() * svd.matrixU().transpose());
+  const SingularValues svd = singular_values(root * factor);
+  return factor * (svd.right * svd.left.transpose());
 }
 
 JointLayerCoupling::JointLayerCoupling(const ActivationMap& activation, const DenseLayer& next,

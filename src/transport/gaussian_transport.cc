@@ -3,12 +3,13 @@
 // W2 between Gaussians with structured covariances: docs/theory/transport.md (T.1) to (T.5).
 #include "mixcert/transport/gaussian_transport.h"
 
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "mixcert/core/error.h"
+#include "mixcert/mixture/singular_values.h"
 #include "mixcert/mixture/symmetric_eigen.h"
 
 namespace mixcert {
@@ -71,10 +72,10 @@ CoupledBlock couple_blocks(const Matrix& a, const Matrix& c) {
   const Index b = a.rows();
   CoupledBlock coupled{square_root(a), square_root(c), {}, {}, {}};
   const Matrix product = coupled.root_a.root * coupled.root_c.root;
-  const Eigen::BDCSVD<Matrix> svd(product, Eigen::ComputeFullU | Eigen::ComputeFullV);
-  coupled.left = svd.matrixU();
-  coupled.right = svd.matrixV();
-  coupled.sigma = svd.singularValues();
+  SingularValues svd = singular_values(product);
+  coupled.left = std::move(svd.left);
+  coupled.right = std::move(svd.right);
+  coupled.sigma = std::move(svd.values);
   const double traces = a.trace() + c.trace();
   coupled.cost = std::max(0.0, traces - 2.0 * coupled.sigma.sum());
   // (T.5): P and R enter as they are; what they lack in orthogonality and what P sigma R'
@@ -130,7 +131,7 @@ Upper covariance_cost(const Covariance& a, const Covariance& c) {
   if (a.rank() > 0 && c.rank() > 0) {
     const Matrix cross = a.factor().transpose() * c.factor();
     const double rounding = rounding_gamma(a.dimension() + 8 * cross.size() + 64) * low_rank;
-    gain = std::max(gain, cross.jacobiSvd().singularValues().sum() - rounding);
+    gain = std::max(gain, trace_norm(cross) - rounding);
   }
   const double nominal = std::max(0.0, coupling.cost + low_rank - 2.0 * gain);
   // The rotated factors inside the gain are off by a few units of their own norm (T.5).
@@ -182,7 +183,7 @@ Upper gaussian_transport_cost(const Gaussian& a, const Gaussian& b, ConstVectorR
 double gelbrich_squared(ConstVectorRef mean_a, ConstMatrixRef covariance_a, ConstVectorRef mean_b,
                         ConstMatrixRef covariance_b) {
   const Matrix product = square_root(covariance_a).root * square_root(covariance_b).root;
-  const double fidelity = product.bdcSvd().singularValues().sum();
+  const double fidelity = singular_values(product).values.sum();
   const double bures = covariance_a.trace() + covariance_b.trace() - 2.0 * fidelity;
   return (mean_a - mean_b).squaredNorm() + std::max(0.0, bures);
 }

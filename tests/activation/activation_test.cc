@@ -38,7 +38,7 @@ Precise textbook(F function, const Precise& x) {
     case F::Sigmoid:
       return 1 / (1 + exp(-x));
     case F::Erf:
-      return erf(x);
+      return testing::precise_erf(x);
     case F::Gelu:
       return x * testing::precise_tail(-x);
     case F::Silu:

@@ -30,7 +30,7 @@ inline Precise precise_activation(const Activation& f, const Precise& z) {
     case F::Sigmoid:
       return 1 / (1 + exp(-z));
     case F::Erf:
-      return erf(z);
+      return precise_erf(z);
     case F::Gelu:
       return z * precise_tail(-z);
     case F::Silu:

@@ -6,12 +6,12 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "mixcert/mixture/symmetric_eigen.h"
 #include "propagate/naive_oracle.h"
 #include "support/matchers.h"
 #include "support/random_network.h"
@@ -47,7 +47,7 @@ void expect_feasible(const Network& network, const MetricChain& chain) {
     }
     const Matrix a = naive_second_moment_gram(network.layer(k), metric);
     const Matrix gap = Matrix((chain.inflation[at] * chain.activation_weights[at]).asDiagonal()) - a;
-    const double smallest = Eigen::SelfAdjointEigenSolver<Matrix>(gap).eigenvalues()(0);
+    const double smallest = symmetric_eigen(gap).values(0);
     EXPECT_GE(smallest, -1e-14 * a.trace()) << chain.name << ", layer " << k;
   }
 }

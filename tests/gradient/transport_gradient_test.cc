@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "mixcert/core/error.h"
+#include "mixcert/mixture/symmetric_eigen.h"
 #include "mixcert/transport/gaussian_transport.h"
 #include "mixcert/transport/mixture_transport.h"
 #include "support/matchers.h"
@@ -104,7 +105,7 @@ TEST(GaussianTransportGradient, LowRankAlongItsFactor) {
   // tr sqrt(F' B F), of full rank: the oracle takes no root of a singular matrix.
   const auto squared = [&](const Matrix& f) {
     const Matrix small = f.transpose() * b * f;
-    const Vector values = Eigen::SelfAdjointEigenSolver<Matrix>(small).eigenvalues();
+    const Vector values = symmetric_eigen(small).values;
     return f.squaredNorm() + b.trace() - 2.0 * values.cwiseSqrt().sum();
   };
   const double step = 3e-5;

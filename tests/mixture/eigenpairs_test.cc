@@ -6,12 +6,12 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <tuple>
 
+#include "mixcert/mixture/symmetric_eigen.h"
 #include "support/matchers.h"
 #include "support/random_covariances.h"
 
@@ -31,8 +31,8 @@ void expect_leading(const Covariance& covariance, Index count) {
   if (expected_count == 0) return;
   const Matrix dense = covariance.to_dense();
   const double scale = dense.trace();
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(dense);
-  const Vector expected = solver.eigenvalues().reverse().head(expected_count).cwiseMax(0.0);
+  const SymmetricEigen solver = symmetric_eigen(dense);
+  const Vector expected = solver.values.reverse().head(expected_count).cwiseMax(0.0);
   EXPECT_LE((got.values - expected).cwiseAbs().maxCoeff(), Tolerance::eigenvalues * scale)
       << got.values.transpose() << "\nexpected\n"
       << expected.transpose();

@@ -1,12 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Eigendecomposition by its definition, and the semidefiniteness check at its edges.
+// Eigendecomposition and singular values by their definitions, and the semidefiniteness check at its edges.
 #include "mixcert/mixture/symmetric_eigen.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "mixcert/mixture/singular_values.h"
 #include "support/random_laws.h"
 
 namespace mixcert {
@@ -25,6 +26,25 @@ TEST(SymmetricEigen, RebuildsTheMatrix) {
     EXPECT_LE((eigen.vectors.transpose() * eigen.vectors - Matrix::Identity(size, size)).norm(),
               1e-13 * static_cast<double>(size));
     for (Index i = 1; i < size; ++i) EXPECT_LE(eigen.values(i - 1), eigen.values(i));
+  }
+}
+
+TEST(SingularValues, RebuildTheMatrix) {
+  Generator generator = make_generator(32, Stream::Example);
+  for (const Index rows : {1, 2, 7, 40}) {
+    for (const Index columns : {rows, rows + 3}) {
+      const Matrix matrix = random_matrix(generator, rows, columns);
+      const SingularValues svd = singular_values(matrix);
+      const Matrix rebuilt = svd.left * svd.values.asDiagonal() * svd.right.leftCols(rows).transpose();
+      EXPECT_LE((rebuilt - matrix).norm(), 1e-13 * matrix.norm());
+      for (const Matrix& q : {svd.left, svd.right}) {
+        EXPECT_LE((q.transpose() * q - Matrix::Identity(q.cols(), q.cols())).norm(),
+                  1e-13 * static_cast<double>(q.cols()));
+      }
+      for (Index i = 1; i < rows; ++i) EXPECT_GE(svd.values(i - 1), svd.values(i));
+      EXPECT_GE(svd.values(rows - 1), 0.0);
+      EXPECT_NEAR(trace_norm(matrix), svd.values.sum(), 1e-13 * svd.values.sum());
+    }
   }
 }
 

@@ -6,9 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
-
+#include "mixcert/mixture/singular_values.h"
+#include "mixcert/mixture/symmetric_eigen.h"
 #include "mixcert/network/network_builder.h"
 #include "network/layer_transforms.h"
 #include "support/matchers.h"
@@ -156,14 +155,14 @@ TEST_P(Expansion, MomentsOfAConvolutionLeaveOutTheBias) {
   }
 }
 
-double spectral_norm(const Matrix& matrix) { return Eigen::JacobiSVD<Matrix>(matrix).singularValues()(0); }
+double spectral_norm(const Matrix& matrix) { return singular_values(matrix).values(0); }
 
 TEST_P(Expansion, GainIsNoWorseThanThePapers) {
   const Conv2dSpec spec = testing::random_convolution(generator_, shape_, true);
   MemoryBudget budget(kMemory);
   const DenseLayer layer = expand_convolution(spec, budget);
   const Matrix second = layer.second_moment_gram(Vector::Ones(layer.outputs()));
-  const double gain = Eigen::SelfAdjointEigenSolver<Matrix>(second).eigenvalues().maxCoeff();
+  const double gain = symmetric_eigen(second).values.maxCoeff();
   // m: how often an input pixel contributes to one output channel.
   Vector uses = Vector::Zero(spec.image.height * spec.image.width);
   const Size2d out = window_positions(spec.window, spec.image);

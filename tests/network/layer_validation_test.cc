@@ -4,7 +4,6 @@
 // matrices that are not covariances; each message names layer, field and entry.
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
 #include <functional>
 #include <limits>
 #include <string>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "mixcert/core/error.h"
+#include "mixcert/mixture/symmetric_eigen.h"
 #include "mixcert/network/dense_layer.h"
 #include "support/matchers.h"
 
@@ -162,7 +162,7 @@ Matrix with_eigenvalues(const Vector& values) {
   const Index n = values.size();
   const Matrix symmetric =
       Matrix::NullaryExpr(n, n, [](Index i, Index j) { return 1.0 / static_cast<double>(1 + i + j); });
-  const Matrix q = Eigen::SelfAdjointEigenSolver<Matrix>(symmetric).eigenvectors();
+  const Matrix q = symmetric_eigen(symmetric).vectors;
   return q * values.asDiagonal() * q.transpose();
 }
 

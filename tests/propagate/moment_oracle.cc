@@ -4,7 +4,6 @@
 // rests are integrals of squares, never differences of moments, so nothing cancels and doubles suffice.
 #include "propagate/moment_oracle.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/quadrature/gauss.hpp>
@@ -16,6 +15,7 @@
 #include <utility>
 #include <variant>
 
+#include "mixcert/mixture/symmetric_eigen.h"
 #include "propagate/naive_oracle.h"
 #include "propagate/naive_scalar.h"
 #include "support/naive_layer.h"
@@ -247,9 +247,7 @@ struct NaiveNorm {
   Matrix q;
 };
 
-double top_eigenvalue(const Matrix& a) {
-  return Eigen::SelfAdjointEigenSolver<Matrix>(a).eigenvalues().maxCoeff();
-}
+double top_eigenvalue(const Matrix& a) { return symmetric_eigen(a).values.maxCoeff(); }
 
 /// The six closed forms of (M.5) and (M.7).
 Vector naive_form(int form, const Matrix& a, const Vector& t) {

@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "mixcert/core/error.h"
+#include "mixcert/mixture/symmetric_eigen.h"
 #include "mixcert/simulate/comparison.h"
 #include "mixcert/simulate/simulate.h"
 #include "propagate/moment_oracle.h"
@@ -89,8 +89,8 @@ Matrix weight_variances(const DenseLayer& layer) {
 /// Samples of N(m, C) for the law before the first activation.
 Matrix first_samples(const NaivePiece& piece, Index samples, Generator& generator) {
   const Matrix covariance = piece.deviation.asDiagonal() * piece.correlation * piece.deviation.asDiagonal();
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(covariance);
-  const Matrix factor = solver.eigenvectors() * solver.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+  const SymmetricEigen solver = symmetric_eigen(covariance);
+  const Matrix factor = solver.vectors * solver.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
   return (factor * random_matrix(generator, covariance.rows(), samples)).colwise() + piece.mean;
 }
 

@@ -3,8 +3,6 @@
 // Equation numbers are those of docs/theory. Nothing here is meant to be fast.
 #include "propagate/naive_oracle.h"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,6 +10,8 @@
 #include <utility>
 #include <variant>
 
+#include "mixcert/mixture/singular_values.h"
+#include "mixcert/mixture/symmetric_eigen.h"
 #include "support/naive_layer.h"
 
 namespace mixcert::testing {
@@ -25,9 +25,7 @@ struct NaiveSignature {
   std::vector<const NaiveQuantizer*> coordinates;
 };
 
-double largest_eigenvalue(const Matrix& matrix) {
-  return Eigen::SelfAdjointEigenSolver<Matrix>(matrix).eigenvalues().maxCoeff();
-}
+double largest_eigenvalue(const Matrix& matrix) { return symmetric_eigen(matrix).values.maxCoeff(); }
 
 /// g for one step of a chain from A = E[W' G W] (M.5).
 Vector chain_step(const Matrix& a, const std::string& form) {
@@ -60,7 +58,7 @@ double paper_constant(const DenseLayer& layer) {
       total += entries(at, at);
     }
   }
-  const double norm = Eigen::JacobiSVD<Matrix>(layer.weight_mean()).singularValues()(0);
+  const double norm = singular_values(layer.weight_mean()).values(0);
   return std::pow(norm + std::sqrt(total), 2);
 }
 
@@ -123,9 +121,9 @@ std::vector<Index> cheapest_sizes(const CostTable& cost) {
 NaiveSignature eigen_signature(const NaiveGaussian& gaussian, const Vector& metric,
                                const NaiveOptions& options) {
   const Matrix root = metric.cwiseSqrt().asDiagonal();
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(root * gaussian.covariance * root);
-  const Vector eigenvalues = solver.eigenvalues().reverse().cwiseMax(0.0);
-  const Matrix vectors = solver.eigenvectors().rowwise().reverse();
+  const SymmetricEigen solver = symmetric_eigen(root * gaussian.covariance * root);
+  const Vector eigenvalues = solver.values.reverse().cwiseMax(0.0);
+  const Matrix vectors = solver.vectors.rowwise().reverse();
   const CostTable cost = CostTable::NullaryExpr(metric.size(), options.points, [&](Index axis, Index n) {
     return eigenvalues(axis) * naive_quantizer(n + 1, options.uniform_grid).distortion;
   });

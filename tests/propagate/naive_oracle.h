@@ -2,8 +2,8 @@
 //
 // The signature method and its certificates a second time, straight from docs/theory: dense
 // matrices, the covariance of every pair of weights written out, brute force over grid sizes,
-// sums cell by cell. It shares no numerical code with the engine; it is slow and has no
-// compression, no outward rounding and no epsilon.
+// sums cell by cell. It shares no numerical code with the engine but symmetric_eigen and singular_values,
+// which only call Eigen; it is slow and has no compression, no outward rounding and no epsilon.
 #pragma once
 
 #include <string>

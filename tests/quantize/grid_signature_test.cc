@@ -4,13 +4,13 @@
 // drawn by Monte Carlo, and against exact one-dimensional transport; degenerate covariances.
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "mixcert/mixture/symmetric_eigen.h"
 #include "mixcert/quantize/grid_allocation.h"
 #include "mixcert/quantize/signature.h"
 #include "support/matchers.h"
@@ -41,8 +41,8 @@ struct Problem {
 double dense_error(const Problem& problem) {
   const Vector scale = problem.metric.cwiseSqrt();
   const Matrix matrix = scale.asDiagonal() * problem.covariance.to_dense() * scale.asDiagonal();
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(matrix);
-  const Vector values = solver.eigenvalues().cwiseMax(0.0);
+  const SymmetricEigen solver = symmetric_eigen(matrix);
+  const Vector values = solver.values.cwiseMax(0.0);
   const auto distortion = [](Index n) { return optimal_quantizer(n).distortion.nominal; };
   const std::vector<Index> sizes = optimal_grid_sizes(values, problem.budget, distortion);
   double error = 0.0;
@@ -126,8 +126,8 @@ TEST(GridSignature, ErrorsAreThoseOfTheCouplingDrawnAtRandom) {
     const GridSignature signature = grid_signature(
         covariance, random_metric(generator, 6) + Vector::Constant(6, 0.1), 30, optimal_quantizer);
     const Matrix rest = covariance.to_dense() - signature.directions * signature.directions.transpose();
-    const Eigen::SelfAdjointEigenSolver<Matrix> solver(rest);
-    const Matrix root = solver.eigenvectors() * solver.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+    const SymmetricEigen solver = symmetric_eigen(rest);
+    const Matrix root = solver.vectors * solver.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
     constexpr int kDraws = 20000;
     Vector sum = Vector::Zero(6);
     Vector squares = Vector::Zero(6);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <boost/math/constants/constants.hpp>
 #include <cmath>
 #include <numbers>
 #include <thread>

@@ -3,8 +3,7 @@
 // The plainest way to draw from a layer: all entries of [W, b] from their covariance, written out.
 #pragma once
 
-#include <Eigen/Eigenvalues>
-
+#include "mixcert/mixture/symmetric_eigen.h"
 #include "support/naive_layer.h"
 #include "support/random_laws.h"
 
@@ -13,8 +12,8 @@ namespace mixcert::testing {
 class NaiveDraws {
  public:
   explicit NaiveDraws(const DenseLayer& layer) : layer_(layer) {
-    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(naive_entry_covariance(layer));
-    root_ = eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+    const SymmetricEigen eigen = symmetric_eigen(naive_entry_covariance(layer));
+    root_ = eigen.vectors * eigen.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
   }
 
   /// W a + b for every column a, with one draw of W and b.

@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 
 #include "mixcert/core/error.h"
+#include "mixcert/mixture/symmetric_eigen.h"
 #include "mixcert/propagate/certify.h"
 #include "mixcert/simulate/comparison.h"
 #include "mixcert/statistics/two_sided.h"
@@ -157,10 +157,9 @@ TEST(CoupledFactor, IsOptimalForSingularMatrices) {
       const Matrix factor = testing::random_matrix(generator, 6, rank);
       const Matrix target = factor * factor.transpose();
       const Matrix law = transposed.transpose() * transposed;
-      const Eigen::SelfAdjointEigenSolver<Matrix> solver(target);
-      const Matrix root = solver.eigenvectors() *
-                          solver.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal() *
-                          solver.eigenvectors().transpose();
+      const SymmetricEigen solver = symmetric_eigen(target);
+      const Matrix root =
+          solver.vectors * solver.values.cwiseMax(0.0).cwiseSqrt().asDiagonal() * solver.vectors.transpose();
       const Matrix z = coupled_factor(transposed, root);
       EXPECT_TRUE(is_close(Matrix(z * z.transpose()), law, 1e-12));
       const double cost = law.trace() + target.trace() - 2.0 * (z * root).trace();

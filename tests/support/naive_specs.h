@@ -4,9 +4,6 @@
 // The slow second formula of every layer type. Random layers count with their means.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <vector>
 
 #include "mixcert/network/layer_shape.h"
@@ -17,29 +14,10 @@ namespace mixcert::testing {
 using Exact = long double;
 using ExactVector = std::vector<Exact>;
 
-inline Exact naive_activation(const Activation& activation, Exact x) {
-  switch (activation.function()) {
-    case ActivationFunction::Identity:
-      return x;
-    case ActivationFunction::Relu:
-      return x > 0 ? x : Exact{0};
-    case ActivationFunction::LeakyRelu:
-      return x > 0 ? x : static_cast<Exact>(activation.slope()) * x;
-    case ActivationFunction::Tanh:
-      return std::tanh(x);
-    case ActivationFunction::Sigmoid:
-      return 1 / (1 + std::exp(-x));
-    case ActivationFunction::Softplus:
-      return std::log1p(std::exp(x));
-    default:
-      throw std::logic_error("not among the functions of these tests");
-  }
-}
+Exact naive_activation(const Activation& activation, Exact x);
 
 /// Pixel under tap `tap` of position `position` along one axis, by counting from the padded border.
-inline Index naive_pixel(Index position, Index tap, Index stride, Index padding, Index dilation) {
-  return position * stride + tap * dilation - padding;
-}
+Index naive_pixel(Index position, Index tap, Index stride, Index padding, Index dilation);
 
 /// Calls visit(i, j, pixel) for the taps of position (row, column) inside the image.
 template <class Visit>
@@ -53,117 +31,23 @@ void naive_taps(const Window2d& w, const Size2d& image, Index row, Index column,
   }
 }
 
-inline ExactVector naive_convolution(const Conv2dSpec& spec, const LayerShape& after, const ExactVector& x) {
-  ExactVector y(static_cast<std::size_t>(after.size()));
-  const Index inner = spec.in / spec.groups;
-  const Index pixels = spec.image.height * spec.image.width;
-  for (Index c = 0; c < spec.out; ++c) {
-    for (Index p = 0; p < after.positions(); ++p) {
-      Exact sum = spec.bias_mean.size() > 0 ? spec.bias_mean(c) : 0.0;
-      for (Index d = 0; d < inner; ++d) {
-        const Index channel = c / (spec.out / spec.groups) * inner + d;
-        naive_taps(spec.window, spec.image, p / after.image.width, p % after.image.width,
-                   [&](Index i, Index j, Index pixel) {
-                     const Index entry =
-                         ((c * inner + d) * spec.window.kernel.height + i) * spec.window.kernel.width + j;
-                     sum += static_cast<Exact>(spec.kernel_mean(entry)) *
-                            x[static_cast<std::size_t>(channel * pixels + pixel)];
-                   });
-      }
-      y[static_cast<std::size_t>(c * after.positions() + p)] = sum;
-    }
-  }
-  return y;
-}
+ExactVector naive_convolution(const Conv2dSpec& spec, const LayerShape& after, const ExactVector& x);
 
-inline ExactVector naive_pool(const Window2d& window, const LayerShape& before, const LayerShape& after,
-                              const ExactVector& x, bool maximum) {
-  ExactVector y;
-  for (Index c = 0; c < after.channels; ++c) {
-    for (Index p = 0; p < after.positions(); ++p) {
-      Exact best = -std::numeric_limits<Exact>::infinity();
-      Exact sum = 0;
-      naive_taps(window, before.image, p / after.image.width, p % after.image.width,
-                 [&](Index, Index, Index pixel) {
-                   const Exact value = x[static_cast<std::size_t>(c * before.positions() + pixel)];
-                   best = std::max(best, value);
-                   sum += value;
-                 });
-      y.push_back(maximum ? best : sum / static_cast<Exact>(window.kernel.height * window.kernel.width));
-    }
-  }
-  return y;
-}
+ExactVector naive_pool(const Window2d& window, const LayerShape& before, const LayerShape& after,
+                       const ExactVector& x, bool maximum);
 
-inline ExactVector naive_dense(const DenseLayer& layer, const ExactVector& x) {
-  ExactVector y;
-  for (Index i = 0; i < layer.outputs(); ++i) {
-    Exact sum = layer.bias_mean()(i);
-    for (Index j = 0; j < layer.inputs(); ++j) {
-      sum += static_cast<Exact>(layer.weight_mean()(i, j)) * x[static_cast<std::size_t>(j)];
-    }
-    y.push_back(sum);
-  }
-  return y;
-}
+ExactVector naive_dense(const DenseLayer& layer, const ExactVector& x);
 
-inline ExactVector naive_layer(const LayerSpec& spec, const LayerShape& before, const ExactVector& x);
+ExactVector naive_layers(const std::vector<LayerSpec>& layers, LayerShape shape, ExactVector x);
 
-inline ExactVector naive_layers(const std::vector<LayerSpec>& layers, LayerShape shape, ExactVector x) {
-  for (const LayerSpec& spec : layers) {
-    x = naive_layer(spec, shape, x);
-    shape = shape_after(spec, shape);
-  }
-  return x;
-}
+ExactVector naive_layer(const LayerSpec& spec, const LayerShape& before, const ExactVector& x);
 
-inline ExactVector naive_layer(const LayerSpec& spec, const LayerShape& before, const ExactVector& x) {
-  const LayerShape after = shape_after(spec, before);
-  ExactVector y = x;
-  if (const auto* dense = std::get_if<DenseSpec>(&spec.variant())) return naive_dense(dense->layer, x);
-  if (const auto* conv = std::get_if<Conv2dSpec>(&spec.variant())) return naive_convolution(*conv, after, x);
-  if (const auto* pool = std::get_if<AvgPool2dSpec>(&spec.variant())) {
-    return naive_pool(pool->window, before, after, x, false);
-  }
-  if (const auto* pool = std::get_if<MaxPool2dSpec>(&spec.variant())) {
-    return naive_pool(pool->window, before, after, x, true);
-  }
-  if (const auto* activation = std::get_if<ActivationSpec>(&spec.variant())) {
-    for (Exact& value : y) value = naive_activation(activation->activation, value);
-  }
-  if (const auto* norm = std::get_if<BatchNormSpec>(&spec.variant())) {
-    for (std::size_t i = 0; i < y.size(); ++i) {
-      const Index c = static_cast<Index>(i) / before.positions();
-      const Exact spread = std::sqrt(static_cast<Exact>(norm->running_variance(c)) + norm->epsilon);
-      y[i] = (y[i] - norm->running_mean(c)) / spread * norm->weight(c) + norm->bias(c);
-    }
-  }
-  if (const auto* residual = std::get_if<ResidualSpec>(&spec.variant())) {
-    const ExactVector inner = naive_layers(residual->layers, before, x);
-    for (std::size_t i = 0; i < y.size(); ++i) y[i] += inner[i];
-  }
-  return y;
-}
-
-inline ExactVector exact(const Vector& x) { return {x.begin(), x.end()}; }
+ExactVector exact(const Vector& x);
 
 /// A canonical network with its weights at their means and all factors one.
-inline ExactVector naive_canonical(const Network& network, const Vector& input) {
-  ExactVector x = exact(network.features(input).values.col(0));
-  for (Index k = 0; k < network.layer_count(); ++k) {
-    for (std::size_t j = 0; j < x.size(); ++j) {
-      x[j] = naive_activation(network.activation(k).at(static_cast<Index>(j)), x[j]);
-    }
-    x = naive_dense(network.layer(k), x);
-  }
-  return x;
-}
+ExactVector naive_canonical(const Network& network, const Vector& input);
 
 /// Euclidean distance of computed values from exact ones.
-inline double distance(const ExactVector& a, const ExactVector& b) {
-  Exact sum = a.size() == b.size() ? 0 : std::numeric_limits<Exact>::infinity();
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
-  return static_cast<double>(std::sqrt(sum));
-}
+double distance(const ExactVector& a, const ExactVector& b);
 
 }  // namespace mixcert::testing

@@ -3,43 +3,20 @@
 // Seeded random points, weights, covariances and mixtures for the transport tests.
 #pragma once
 
-#include <random>
-#include <utility>
-#include <vector>
-
 #include "mixcert/core/rng.h"
 #include "mixcert/mixture/gaussian_mixture.h"
 
 namespace mixcert::testing {
 
-inline Matrix random_matrix(Generator& generator, Index rows, Index cols) {
-  std::normal_distribution<double> normal;
-  return Matrix::NullaryExpr(rows, cols, [&] { return normal(generator); });
-}
+Matrix random_matrix(Generator& generator, Index rows, Index cols);
 
-inline Vector random_weights(Generator& generator, Index size) {
-  const Vector weights = Vector::NullaryExpr(size, [&] { return 0.01 + uniform(generator); });
-  return weights / weights.sum();
-}
+Vector random_weights(Generator& generator, Index size);
 
-inline Matrix random_covariance(Generator& generator, Index dimension) {
-  const Matrix factor = random_matrix(generator, dimension, dimension + 1);
-  return factor * factor.transpose() / static_cast<double>(dimension);
-}
+Matrix random_covariance(Generator& generator, Index dimension);
 
-inline GaussianMixture random_mixture(Generator& generator, Index size, Index dimension) {
-  std::vector<Gaussian> components;
-  for (Index i = 0; i < size; ++i) {
-    components.push_back({2.0 * random_matrix(generator, dimension, 1),
-                          Covariance::dense(random_covariance(generator, dimension))});
-  }
-  return {random_weights(generator, size), std::move(components)};
-}
+GaussianMixture random_mixture(Generator& generator, Index size, Index dimension);
 
 /// |a_i - b_j|^2 for columns of a and b, by the definition.
-inline Matrix squared_distance_matrix(const Matrix& a, const Matrix& b) {
-  return Matrix::NullaryExpr(a.cols(), b.cols(),
-                             [&](Index i, Index j) { return (a.col(i) - b.col(j)).squaredNorm(); });
-}
+Matrix squared_distance_matrix(const Matrix& a, const Matrix& b);
 
 }  // namespace mixcert::testing

@@ -7,12 +7,12 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <string>
 #include <tuple>
 
 #include "mixcert/core/error.h"
+#include "mixcert/mixture/symmetric_eigen.h"
 #include "support/matchers.h"
 #include "support/random_covariances.h"
 
@@ -23,9 +23,8 @@ using testing::is_close;
 using testing::Structure;
 
 Matrix dense_root(const Matrix& matrix) {
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(matrix);
-  return solver.eigenvectors() * solver.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal() *
-         solver.eigenvectors().transpose();
+  const SymmetricEigen solver = symmetric_eigen(matrix);
+  return solver.vectors * solver.values.cwiseMax(0.0).cwiseSqrt().asDiagonal() * solver.vectors.transpose();
 }
 
 /// tr A + tr C - 2 tr (A^{1/2} C A^{1/2})^{1/2} in metric coordinates, plus the means.
@@ -34,8 +33,8 @@ double dense_cost(const Gaussian& a, const Gaussian& c, const Vector& metric) {
   const Matrix ca = scale * a.covariance.to_dense() * scale;
   const Matrix cc = scale * c.covariance.to_dense() * scale;
   const Matrix root = dense_root(ca);
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(root * cc * root);
-  const double fidelity = solver.eigenvalues().cwiseMax(0.0).cwiseSqrt().sum();
+  const SymmetricEigen solver = symmetric_eigen(root * cc * root);
+  const double fidelity = solver.values.cwiseMax(0.0).cwiseSqrt().sum();
   return metric.dot((a.mean - c.mean).cwiseAbs2()) + ca.trace() + cc.trace() - 2.0 * fidelity;
 }
 
@@ -149,8 +148,8 @@ TEST(GaussianTransport, RefusesDifferentDimensions) {
 
 /// tr sqrt(diag(x) + YY') - sum sqrt(x) from dense eigenvalues.
 double dense_gain(const Vector& x, const Matrix& y) {
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(Matrix(x.asDiagonal()) + y * y.transpose());
-  return solver.eigenvalues().cwiseMax(0.0).cwiseSqrt().sum() - x.cwiseSqrt().sum();
+  const SymmetricEigen solver = symmetric_eigen(Matrix(x.asDiagonal()) + y * y.transpose());
+  return solver.values.cwiseMax(0.0).cwiseSqrt().sum() - x.cwiseSqrt().sum();
 }
 
 class TraceSqrtGain : public ::testing::TestWithParam<Index> {};
