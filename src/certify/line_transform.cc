@@ -232,7 +232,7 @@ class TransformBuilder {
     double sum = 0.0;
     for (Index k = 1; k <= count; ++k) {
       const auto order = static_cast<double>(k);
-      const double rounding = kUnitRoundoff * (order * (48.0 + 12.0 * order) + 1500.0);
+      const double rounding = kUnitRoundoff * (order * (48.0 + 20.0 * order) + 1500.0);
       const double change = rules + h * order * values + neurons * rounding;
       if (!(change < 0.5)) return INFINITY;
       sum += (change * (1.0 + change) + 16.0 * (neurons + 8.0) * kUnitRoundoff) / order;

@@ -24,6 +24,9 @@ double branch(double k, double y) {
   return std::exp(-y * k * k / scale) / std::sqrt(scale) * normal_tail(k / std::sqrt(scale));
 }
 
+/// No less than the logarithm of a number that is at most 1; underflow must not make it minus infinity.
+double safe_logarithm(double x) { return std::clamp(std::log(x * kSafety), -600.0, 0.0); }
+
 /// No less than the logarithm of E exp(-y a^2).
 double log_damping(const Activation& f, double m, double s, const NeuronKernels& kernels, double y) {
   if (!(y > 0.0)) return 0.0;
@@ -32,7 +35,7 @@ double log_damping(const Activation& f, double m, double s, const NeuronKernels&
     const double left = function == F::Identity ? 1.0 : function == F::Relu ? 0.0 : f.slope();
     const double kink = -m / s;
     const double sum = branch(kink, y * s * s) + branch(-kink, y * s * s * left * left);
-    return std::min(0.0, std::log(sum * kSafety));
+    return safe_logarithm(sum);
   }
   // exp(-t) <= 1 - t + t^2/2 for t >= 0.
   const double second = kernels.second.lower();
@@ -41,7 +44,7 @@ double log_damping(const Activation& f, double m, double s, const NeuronKernels&
   if (function == F::Tanh || function == F::Sigmoid || function == F::Erf) {
     bound = std::min(bound, 1.0 + std::expm1(-y) * std::max(0.0, second));
   }
-  return std::min(0.0, std::log(bound * kSafety));
+  return safe_logarithm(bound);
 }
 
 /// P(S_l < z Sb_l) of one output, for all levels.
