@@ -1,14 +1,12 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// A worker thread and a waiting one.
+// A flag that looks for Python's signals when it is asked.
 #include "interruptible.h"
 
 #include <pybind11/pybind11.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <exception>
-#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -16,76 +14,57 @@ namespace mixcert::python {
 namespace {
 
 namespace py = pybind11;
+using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kPollInterval(20);
 
-/// The work of one call and the place where its end is awaited.
-class BackgroundWork {
+class SignalFlag final : public CancelFlag {
  public:
-  explicit BackgroundWork(const std::function<void(const CancelFlag&)>& work)
-      : thread_([this, &work] { run(work); }) {}
+  explicit SignalFlag(const std::function<void()>& tick) : tick_(tick) {}
 
-  bool is_done_within(std::chrono::milliseconds time) {
-    std::unique_lock lock(mutex_);
-    return ended_.wait_for(lock, time, [this] { return done_; });
+  [[nodiscard]] bool load() const override {
+    if (std::this_thread::get_id() == caller_ && !raised_ && Clock::now() >= next_look_) look();
+    return is_set_.load();
   }
-  void cancel() { cancel_.store(true); }
-  void rethrow() const {
-    if (failure_) std::rethrow_exception(failure_);
-  }
+  [[nodiscard]] const std::optional<py::error_already_set>& raised() const { return raised_; }
 
  private:
-  void run(const std::function<void(const CancelFlag&)>& work) {
-    try {
-      work(cancel_);
-    } catch (...) {
-      failure_ = std::current_exception();
+  void look() const {
+    {
+      const py::gil_scoped_acquire acquire;
+      try {
+        if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+        if (tick_) tick_();
+      } catch (const py::error_already_set& error) {
+        raised_ = error;
+      }
     }
-    const std::scoped_lock lock(mutex_);
-    done_ = true;
-    ended_.notify_one();
+    is_set_.store(raised_.has_value());
+    next_look_ = Clock::now() + kPollInterval;
   }
 
-  CancelFlag cancel_{false};
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  bool done_ = false;
-  std::exception_ptr failure_;
-  std::jthread thread_;  // last: it uses the others
+  const std::function<void()>& tick_;
+  const std::thread::id caller_ = std::this_thread::get_id();
+  // The caller's alone, but for the atomic.
+  mutable Clock::time_point next_look_ = Clock::now() + kPollInterval;
+  mutable std::optional<py::error_already_set> raised_;
+  mutable std::atomic<bool> is_set_{false};
 };
-
-/// What a signal's handler or the progress raised; with the lock.
-std::optional<py::error_already_set> look_for_signals(const std::function<void()>& tick) {
-  if (PyErr_CheckSignals() != 0) return std::optional<py::error_already_set>(std::in_place);
-  try {
-    if (tick) tick();
-  } catch (const py::error_already_set& error) {
-    return error;
-  }
-  return std::nullopt;
-}
 
 }  // namespace
 
 void run_interruptibly(const std::function<void(const CancelFlag&)>& work,
                        const std::function<void()>& tick) {
-  std::optional<py::error_already_set> raised;
+  const SignalFlag flag(tick);
   std::exception_ptr failure;
   {
     const py::gil_scoped_release release;
-    BackgroundWork background(work);
-    while (!background.is_done_within(kPollInterval)) {
-      if (raised) continue;
-      const py::gil_scoped_acquire acquire;
-      raised = look_for_signals(tick);
-      if (raised) background.cancel();
-    }
     try {
-      background.rethrow();
+      work(flag);
     } catch (...) {
       failure = std::current_exception();
     }
   }
-  if (raised) throw py::error_already_set(*raised);
+  if (flag.raised()) throw py::error_already_set(*flag.raised());
   if (failure) std::rethrow_exception(failure);
 }
 

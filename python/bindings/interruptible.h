@@ -9,10 +9,11 @@
 
 namespace mixcert::python {
 
-/// Runs `work` on a thread of its own while this one, without the interpreter's lock, looks for signals: only
-/// Python's main thread may run their handlers. An exception of a handler (KeyboardInterrupt) sets the flag
-/// that `work` was given and is raised once `work` has stopped. `tick`, called with the lock now and then,
-/// may show progress; it may be null. What `work` throws is thrown here.
+/// Runs `work` on this thread without the interpreter's lock. Where `work` asks its flag, at most every 20 ms,
+/// this thread takes the lock and looks for signals: only Python's main thread may run their handlers. An
+/// exception of a handler (KeyboardInterrupt) sets the flag and is raised once `work` has stopped. `tick`,
+/// called on the same occasions, may show progress; it may be null. What `work` throws is thrown here. (On a
+/// thread of its own, the work of a small network cost twice its time in waking processors.)
 void run_interruptibly(const std::function<void(const CancelFlag&)>& work,
                        const std::function<void()>& tick = nullptr);
 

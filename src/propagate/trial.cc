@@ -4,9 +4,6 @@
 #include "mixcert/propagate/trial.h"
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
 #include <utility>
 
 #include "mixcert/core/error.h"
@@ -22,43 +19,20 @@ double seconds_since(Clock::time_point start) {
 }
 
 /// A flag that is set at a point in time, or when another one is.
-class Deadline {
+class Deadline final : public CancelFlag {
  public:
   Deadline(double seconds, const CancelFlag* other)
       : end_(Clock::now() +
              std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))),
-        other_(other),
-        watcher_([this] { watch(); }) {}
-  ~Deadline() {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      done_ = true;
-    }
-    wake_.notify_one();
-    watcher_.join();
-  }
-  Deadline(const Deadline&) = delete;
-  Deadline& operator=(const Deadline&) = delete;
+        other_(other) {}
 
-  [[nodiscard]] const CancelFlag* flag() const { return &flag_; }
+  [[nodiscard]] bool load() const override {
+    return Clock::now() >= end_ || (other_ != nullptr && other_->load());
+  }
 
  private:
-  void watch() {
-    constexpr std::chrono::milliseconds kStep(20);
-    std::unique_lock<std::mutex> lock(mutex_);
-    while (!done_ && !flag_.load()) {
-      wake_.wait_for(lock, kStep);
-      if (Clock::now() >= end_ || (other_ != nullptr && other_->load())) flag_.store(true);
-    }
-  }
-
   Clock::time_point end_;
   const CancelFlag* other_;
-  CancelFlag flag_{false};
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool done_ = false;
-  std::thread watcher_;  // last: it uses all above
 };
 
 /// Collects candidates, each a change of the same options.
@@ -144,7 +118,7 @@ Trial run_trial(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& 
   const auto start = Clock::now();
   const Deadline deadline(seconds, services.cancel);
   Services limited = services;
-  limited.cancel = deadline.flag();
+  limited.cancel = &deadline;
   try {
     trial.w2_bound = certify(ensemble, inputs, options, limited).front().w2.value;
   } catch (const Interrupted&) {

@@ -189,11 +189,11 @@ TEST(TuneFiles, AnInterruptedRunEndsWithTheSamePrior) {
   TuneFiles files = whole;
   files.out = directory / "broken.safetensors";
   CancelFlag cancel{false};
-  const TuneServices services{[&](const TuneStep& step) { cancel = step.step % 5 == 0; }, &cancel};
+  const TuneServices services{[&](const TuneStep& step) { cancel.store(step.step % 5 == 0); }, &cancel};
   Index interruptions = 0;
   for (bool done = false; !done;) {
     try {
-      cancel = false;
+      cancel.store(false);
       const TuneRun run = tune(problem, options, files, services);
       EXPECT_TRUE(run.resumed);
       EXPECT_EQ(run.history.size(), expected.history.size());
@@ -218,7 +218,7 @@ TEST(TuneFiles, ACheckpointOfAnotherRunIsRefused) {
   files.out = directory / "prior.safetensors";
   CancelFlag cancel{true};
   EXPECT_THROW(tune(problem, options, files, TuneServices{nullptr, &cancel}), Interrupted);
-  cancel = false;
+  cancel.store(false);
   options.beta = 0.5;
   EXPECT_THROW(tune(problem, options, files), FileError);
   EXPECT_THROW(tune(process_problem(rbf(0.8), grid(30), 1), small_options(), files), FileError);

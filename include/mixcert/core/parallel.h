@@ -11,9 +11,24 @@
 
 namespace mixcert {
 
-/// Set from a signal handler or another thread to stop long work; the work then
-/// throws Interrupted at the next piece.
-using CancelFlag = std::atomic<bool>;
+/// Stops long work: set from a signal handler or another thread, asked by the work before each piece, which
+/// then throws Interrupted. All threads of the work ask, the one that called it among them. A derived flag
+/// may look elsewhere when it is asked: at a clock, or for an interpreter's signals.
+class CancelFlag {
+ public:
+  static constexpr bool is_always_lock_free = std::atomic<bool>::is_always_lock_free;
+
+  explicit CancelFlag(bool set = false) noexcept : set_(set) {}
+  virtual ~CancelFlag() = default;
+  CancelFlag(const CancelFlag&) = delete;
+  CancelFlag& operator=(const CancelFlag&) = delete;
+
+  void store(bool set) noexcept { set_.store(set); }
+  [[nodiscard]] virtual bool load() const { return set_.load(); }
+
+ private:
+  std::atomic<bool> set_;
+};
 
 /// Number of threads to use for a request: 0 means one per processor.
 int resolve_thread_count(int requested);
