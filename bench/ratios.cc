@@ -4,39 +4,22 @@
 //   - one input against 1e4 Monte Carlo samples by local reparametrisation,
 //   - growth of the cost per input with the width,
 //   - the moment method for a batch against the matrix products it cannot avoid,
-//   - speed and memory of the moment method over ten thousand inputs, by threads and blocks,
 //   - peak memory while results of growing numbers of inputs stream to disk.
-//     ratios [DIRECTORY for the streamed file [PART: streaming, moments, many, sampling or width]]
-#include <sys/resource.h>
-
+//     ratios [DIRECTORY for the streamed file [PART: streaming, moments, sampling or width]]
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <string>
-#include <variant>
 
 #include "bench_networks.h"
+#include "measures.h"
 #include "mixcert/io/result_file.h"
 #include "mixcert/propagate/certify.h"
-#include "mixcert/simulate/simulate.h"
 
 namespace {
 
 using namespace mixcert;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// Processor time of this thread: ratios then hold on a machine that others use too.
-double processor_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 Options one_thread(Method method = Method::Signature) {
   Options options;
@@ -55,33 +38,15 @@ double time_per_input(const Network& network, Index inputs, Method method = Meth
   return times[times.size() / 2];
 }
 
-double monte_carlo_time(const Network& network) {
-  const Matrix x = uniform_inputs(network.inputs(), 1);
-  SimulationOptions options;
-  options.threads = 1;
-  std::vector<double> times;
-  for (int repeat = 0; repeat < 7; ++repeat) {
-    const auto start = std::chrono::steady_clock::now();
-    const Matrix samples = simulate(network, x.col(0), 0, options);
-    times.push_back(seconds_since(start) + (samples.hasNaN() ? 1e9 : 0.0));
-  }
-  std::nth_element(times.begin(), times.begin() + 3, times.end());
-  return times[3];
-}
-
 void against_monte_carlo() {
   std::printf("one input, N = 10, M = 5, certificate best, against 1e4 Monte Carlo samples\n");
   for (const std::vector<Index>& widths :
        {std::vector<Index>{1, 64, 1}, {784, 128, 10}, {784, 128, 128, 10}}) {
     const Network network = mean_field_network(widths, ActivationFunction::Relu);
     const double ours = time_per_input(network, 51);
-    const double sampling = monte_carlo_time(network);
-    std::printf("  [");
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      std::printf("%s%lld", i == 0 ? "" : "-", static_cast<long long>(widths[i]));
-    }
-    std::printf("] %.3f ms, Monte Carlo %.1f ms, ratio 1/%.0f\n", 1e3 * ours, 1e3 * sampling,
-                sampling / ours);
+    const double sampling = monte_carlo_seconds(network);
+    std::printf("  [%s] %.3f ms, Monte Carlo %.1f ms, ratio 1/%.0f\n", width_text(widths).c_str(), 1e3 * ours,
+                1e3 * sampling, sampling / ours);
   }
 }
 
@@ -98,37 +63,6 @@ void growth_with_width() {
     }
     previous = time;
   }
-}
-
-/// The products of the moment method at a batch of inputs of a network with two hidden layers: means and
-/// variances of all layers for the whole batch; for each input the covariance of the second hidden layer, its
-/// image at the output, and the two quadratic forms of Var S (H.2) there. Returns a number that depends on
-/// all of them.
-double unavoidable_products(const Network& network, const Matrix& x) {
-  double sink = 0.0;
-  Matrix activations = x;
-  for (Index k = 0; k < network.layer_count(); ++k) {
-    const Matrix& m = network.layer(k).weight_mean();
-    const Matrix& v = std::get<MeanFieldWeights>(network.layer(k).weights()).variance;
-    Matrix means = m * activations;
-    const Matrix variances = v * activations.cwiseAbs2();
-    sink += means(0, 0) + variances(0, 0);
-    activations = std::move(means);
-  }
-  const Matrix& first = network.layer(1).weight_mean();
-  const Matrix& last = network.layer(2).weight_mean();
-  Matrix covariance(first.rows(), first.rows());
-  for (Index i = 0; i < x.cols(); ++i) {
-    const Matrix factor = first * (1.0 + 1e-3 * static_cast<double>(i));
-    covariance.setZero();
-    covariance.selfadjointView<Eigen::Lower>().rankUpdate(factor);
-    const Matrix image = last * covariance;
-    const Matrix output = image * last.transpose();
-    const Matrix linear = last * covariance;
-    const Matrix quadratic = last * covariance;
-    sink += output(0, 0) + linear(0, 0) + quadratic(1, 1);
-  }
-  return sink;
 }
 
 void moment_method() {
@@ -155,43 +89,6 @@ void moment_method() {
   std::printf("  1024^3 matrix product: %.1f GFLOP/s\n", matrix_product_speed());
 }
 
-long peak_memory_in_kib() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss;
-}
-
-/// Many inputs by the moment method: speed with one and two threads and for blocks of several sizes, and peak
-/// memory, which the inputs are part of from the start. Processor time says what two threads cost each other
-/// where the machine is not idle.
-void many_inputs() {
-  const Network network = mean_field_network({784, 128, 128, 10}, ActivationFunction::Relu);
-  const Matrix x = uniform_inputs(network.inputs(), 10000);
-  std::printf("moment method, [784-128-128-10]\n");
-  for (const int threads : {1, 2}) {
-    Options options = one_thread(Method::Moment);
-    options.threads = threads;
-    for (const Index count : {Index{1000}, Index{10000}}) {
-      const auto start = std::chrono::steady_clock::now();
-      const std::clock_t busy = std::clock();
-      certify(network, x.leftCols(count), options, [](Result&&) {});
-      const double processor = static_cast<double>(std::clock() - busy) / CLOCKS_PER_SEC;
-      std::printf(
-          "  %5lld inputs, threads %d: %.0f inputs per second, %.0f us of a processor each, peak %.1f MiB\n",
-          static_cast<long long>(count), threads, static_cast<double>(count) / seconds_since(start),
-          1e6 * processor / static_cast<double>(count), static_cast<double>(peak_memory_in_kib()) / 1024.0);
-    }
-  }
-  for (const Index block : {Index{1}, Index{2}, Index{4}, Index{8}, Index{16}, Index{64}}) {
-    Options options = one_thread(Method::Moment);
-    options.block = block;
-    const double start = processor_seconds();
-    certify(network, x.leftCols(1000), options, [](Result&&) {});
-    std::printf("  blocks of %2lld: %.0f us per input\n", static_cast<long long>(block),
-                1e3 * (processor_seconds() - start));
-  }
-}
-
 void memory_while_streaming(const std::filesystem::path& directory) {
   std::printf("peak memory while results stream to disk, [16-32-10], one thread\n");
   const Network network = mean_field_network({16, 32, 10}, ActivationFunction::Relu);
@@ -201,7 +98,7 @@ void memory_while_streaming(const std::filesystem::path& directory) {
     certify(network, x, one_thread(), [&](Result&& result) { writer.add(result); });
     writer.finish();
     std::printf("  %5lld inputs: peak %.1f MiB, file %.1f MiB\n", static_cast<long long>(count),
-                static_cast<double>(peak_memory_in_kib()) / 1024.0,
+                peak_memory_in_mib(),
                 static_cast<double>(std::filesystem::file_size(directory / "stream.npz")) / 0x1.0p20);
   }
   std::filesystem::remove(directory / "stream.npz");
@@ -215,7 +112,6 @@ int main(int argc, char** argv) {
   const std::string part = argc > 2 ? argv[2] : "";
   if (part.empty() || part == "streaming") memory_while_streaming(directory);
   if (part.empty() || part == "moments") moment_method();
-  if (part.empty() || part == "many") many_inputs();
   if (part.empty() || part == "sampling") against_monte_carlo();
   if (part.empty() || part == "width") growth_with_width();
 }
