@@ -74,13 +74,17 @@ void table_head(const std::string& title, const char* first, const Effort& effor
               static_cast<long long>(effort.samples));
 }
 
+/// Decimals to print.
+int digits(double number) { return number < 10.0 ? 2 : 0; }
+
 void table_row(const std::string& name, const Widths& widths, const Options& options, const Effort& effort) {
   const Network network = mean_field_network(widths, ActivationFunction::Relu);
   const double ours = certify_seconds(network, options, effort);
   const double products = product_seconds(network, effort);
   const double sampling = monte_carlo_seconds(network, effort.samples, effort.repeats);
-  std::printf("| %s | %.4g | %.0f | %.2f | %.1f | %.3g |\n", name.c_str(), 1.0 / ours, 1.0 / products,
-              ours / products, 1.0 / sampling, sampling / ours);
+  std::printf("| %s | %.*f | %.0f | %.*f | %.1f | %.*f |\n", name.c_str(), digits(1.0 / ours), 1.0 / ours,
+              1.0 / products, digits(ours / products), ours / products, 1.0 / sampling,
+              digits(sampling / ours), sampling / ours);
   std::fflush(stdout);
 }
 

@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Statistics of a result: (C.2) below, (C.3) to (C.5) above.
+// Statistics of a result: (C.2) and (C.6) below, (C.3) to (C.5) above.
 #include "mixcert/statistics/two_sided.h"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "mixcert/core/option_table.h"
 #include "mixcert/simulate/comparison.h"
 #include "mixcert/simulate/simulate.h"
+#include "mixcert/statistics/dual_bound.h"
 #include "mixcert/statistics/joint_coupling.h"
 
 namespace mixcert {
@@ -41,6 +42,15 @@ TwoSidedStatistics lower_statistics(const Matrix& samples, const GaussianMixture
   return statistics;
 }
 
+/// The dual bound where it is larger; both have to hold then.
+void raise_lower_bound(const Network& network, ConstVectorRef input, const GaussianMixture& mixture,
+                       const Matrix& samples, TwoSidedStatistics& statistics) {
+  const std::optional<DualLowerBound> dual = dual_lower_bound(network, input, mixture, samples);
+  if (!dual) return;
+  statistics.w2_lower = std::max(statistics.w2_lower, dual->lower);
+  statistics.lower_confidence += dual->confidence - 1.0;
+}
+
 /// Squares of the upper bound and of the cost it was estimated from.
 struct SquaredCosts {
   double upper = 0.0;
@@ -66,6 +76,7 @@ TwoSidedStatistics two_sided_statistics(const Network& network, ConstMatrixRef i
   const Matrix samples = options.joint ? simulate_joint(network, inputs, simulation)
                                        : simulate(network, inputs.col(0), input_index, simulation);
   TwoSidedStatistics statistics = lower_statistics(samples, mixture, input_index, options);
+  if (!options.joint) raise_lower_bound(network, inputs.col(0), mixture, samples, statistics);
   if (trace.is_empty()) return statistics;
   const SquaredCosts costs =
       coupled_costs(network, inputs, input_index, trace, simulation, options.failure_probability);

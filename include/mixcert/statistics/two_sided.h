@@ -9,10 +9,10 @@
 
 namespace mixcert {
 
-/// Gelbrich's lower bound from options.statistics samples of the network (C.2); the coupled simulation's
-/// upper bound where `trace` is given (C.3, C.5), NaN where not. `inputs` has several columns for a joint
-/// law. One input runs on one thread, for inputs are what certify() does in parallel; a joint law on
-/// options.threads.
+/// Gelbrich's lower bound from options.statistics samples of the network (C.2), or the dual one (C.6) where
+/// that applies and is larger; the coupled simulation's upper bound where `trace` is given (C.3, C.5), NaN
+/// where not. `inputs` has several columns for a joint law. One input runs on one thread, for inputs are what
+/// certify() does in parallel; a joint law on options.threads.
 TwoSidedStatistics two_sided_statistics(const Network& network, ConstMatrixRef inputs, Index input_index,
                                         const CouplingTrace& trace, const GaussianMixture& mixture,
                                         const Options& options, const CancelFlag* cancel = nullptr);

@@ -1,0 +1,135 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Third cumulants of the output of one hidden layer, and the dual bound that they give: docs/theory,
+// statistics.md (C.6).
+#include "mixcert/statistics/dual_bound.h"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+#include "activation/quadrature_rules.h"
+#include "certify/moment_error.h"
+#include "certify/replaced_weights.h"
+#include "mixcert/statistics/mean_bound.h"
+#include "statistics/cubic_potential.h"
+
+namespace mixcert {
+namespace {
+
+/// Directions of largest variance that the potential looks at: the cost grows with the cube.
+constexpr Index kMostDirections = 20;
+/// The ball reaches this far beyond r^{1/2}: q has e^{-18} outside.
+constexpr double kBallMargin = 6.0;
+constexpr Index kBlock = 256;
+
+bool applies(const Network& network, const GaussianMixture& mixture) {
+  if (network.hidden_count() != 1 || network.has_masks() || mixture.size() != 1) return false;
+  for (Index k = 0; k < 2; ++k) {
+    if (!has_independent_outputs(network.layer(k)) || has_replaced_weights(network.layer(k))) return false;
+  }
+  return true;
+}
+
+/// Directions in which q is not singular, those of largest variance first.
+struct Directions {
+  Vector variances;
+  Matrix basis;  // columns
+
+  [[nodiscard]] Matrix standardised(const Matrix& points) const {
+    return variances.cwiseSqrt().cwiseInverse().asDiagonal() * (basis.transpose() * points);
+  }
+};
+
+Directions directions_of(const Gaussian& q) {
+  const Eigen::SelfAdjointEigenSolver<Matrix> solver(q.covariance.to_dense());
+  const Vector values = solver.eigenvalues().reverse();
+  Index kept = 0;
+  while (kept < std::min(values.size(), kMostDirections) && values(kept) > 1e-8 * values(0)) ++kept;
+  return {values.head(kept), solver.eigenvectors().rowwise().reverse().leftCols(kept)};
+}
+
+/// Of one activation a = f(m + s x).
+struct ThirdMoments {
+  double cube = 0.0;         ///< E (a - E a)^3
+  double with_square = 0.0;  ///< Cov(a, a^2)
+};
+
+ThirdMoments third_moments(const Activation& activation, double m, double s) {
+  if (!(s > 0.0)) return {};
+  WeightedNodes rule;
+  place_graded_panels(std::clamp(-m / s, -kCut, kCut), std::clamp(0.5 / s, 1e-6, 0.5), kCut, rule);
+  Eigen::ArrayXd values = rule.nodes;
+  for (double& value : values) value = activation(m + s * value);
+  const double mean = (rule.weights * values).sum();
+  const Eigen::ArrayXd d = values - mean;
+  const double variance = (rule.weights * d.square()).sum();
+  const double cube = (rule.weights * d.cube()).sum();
+  return {cube, cube + 2.0 * mean * variance};
+}
+
+/// (C.6): the sum over neurons of E d^3 p p p + Cov(a, a^2) (p U + its two transposes), p and U being the
+/// neuron's mean weights and weight variances in the directions. r x r^2.
+Matrix third_cumulants(const Network& network, ConstVectorRef input, const Directions& directions) {
+  const Matrix points = network.activation(0).apply(network.features(input).values);
+  const DenseLayer::Pushed hidden = network.layer(0).push(points, 1);
+  const Vector deviations = hidden.covariances.front().variances().cwiseSqrt();
+  const DenseLayer& last = network.layer(1);
+  const auto* noise = std::get_if<MeanFieldWeights>(&last.weights());
+  const Matrix weights = directions.standardised(last.weight_mean());
+  const Matrix axes = directions.standardised(Matrix::Identity(last.outputs(), last.outputs()));
+  const Index r = weights.rows();
+  Matrix cumulants = Matrix::Zero(r, r * r);
+  for (Index j = 0; j < last.inputs(); ++j) {
+    const ThirdMoments moments =
+        third_moments(network.activation(1).at(j), hidden.means(j, 0), deviations(j));
+    const Vector p = weights.col(j);
+    Matrix u = Matrix::Zero(r, r);
+    if (noise != nullptr) u = axes * noise->variance.col(j).asDiagonal() * axes.transpose();
+    u *= moments.with_square;
+    for (Index c = 0; c < r; ++c) {
+      cumulants.middleCols(r * c, r) += (moments.cube * p(c) * p) * p.transpose() + p(c) * u +
+                                        p * u.col(c).transpose() + u.col(c) * p.transpose();
+    }
+  }
+  return cumulants;
+}
+
+/// inf_y (|x - y|^2 + 2 psi(y)) - 2 psi(x) at samples; -2 sup |psi| takes the place of the infimum outside
+/// the ball.
+Vector differences(const CubicPotential& potential, const Matrix& z) {
+  Vector result(z.cols());
+  for (Index first = 0; first < z.cols(); first += kBlock) {
+    const Index count = std::min(kBlock, z.cols() - first);
+    const Matrix block = z.middleCols(first, count);
+    const Vector infima = potential.infima(block);
+    const double outside = -2.0 * potential.largest();
+    result.segment(first, count) = infima.unaryExpr([&](double x) { return std::isnan(x) ? outside : x; }) -
+                                   2.0 * potential.values(block);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::optional<DualLowerBound> dual_lower_bound(const Network& network, ConstVectorRef input,
+                                               const GaussianMixture& mixture, ConstMatrixRef samples,
+                                               double confidence) {
+  if (!applies(network, mixture)) return std::nullopt;
+  const Gaussian& q = mixture.component(0);
+  const Directions directions = directions_of(q);
+  const Index r = directions.variances.size();
+  if (r == 0) return std::nullopt;
+  const Matrix cumulants = third_cumulants(network, input, directions);
+  const CubicPotential potential(directions.variances, cumulants,
+                                 std::sqrt(static_cast<double>(r)) + kBallMargin);
+  const Vector values = differences(potential, directions.standardised(samples.colwise() - q.mean));
+  const double sampled = -mean_upper_bound(-values, 1.0 - confidence).upper;
+  const double beyond = 2.0 * potential.largest() * std::exp(-0.5 * kBallMargin * kBallMargin);
+  const double expected = 2.0 * potential.expectation(cumulants);
+  return DualLowerBound{std::sqrt(std::max(0.0, expected + sampled - beyond)),
+                        std::sqrt(0.5 * expected / potential.scale()), confidence};
+}
+
+}  // namespace mixcert
