@@ -8,11 +8,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <utility>
 #include <variant>
 
 #include "certify/neuron_correlation.h"
 #include "certify/noise_terms.h"
 #include "certify/proven_inverse.h"
+#include "certify/truncated_noise.h"
 
 namespace mixcert {
 namespace {
@@ -54,14 +57,6 @@ Matrix spread_matrix(const CrossMoments& moments, Index j) {
   return ((1.0 + tau) * linear + (1.0 + 1.0 / tau) * quadratic + slack * Matrix::Identity(inputs, inputs));
 }
 
-/// One output: E S and what its replacement costs.
-struct OutputTerms {
-  Matrix mean;          ///< E S_l as computed
-  double mean_error;    ///< Frobenius
-  Matrix spread;        ///< sum_j U_lj H_j
-  double spread_error;  ///< Frobenius
-};
-
 struct Choice {
   Matrix block;
   double cost;
@@ -70,7 +65,7 @@ struct Choice {
 };
 
 /// T and the smaller of (J.3) and the trivial bound, over ridges as the rule says.
-Choice choose_block(const OutputTerms& output, RidgeRule rule) {
+Choice ridged_block(const NoiseSpread& output, RidgeRule rule) {
   const Index inputs = output.mean.rows();
   const double trace = output.mean.trace();
   const double scale = trace / static_cast<double>(inputs);
@@ -98,6 +93,15 @@ Choice choose_block(const OutputTerms& output, RidgeRule rule) {
     if (tried.cost < best.cost) best = std::move(tried);
   }
   return best;
+}
+
+/// The same, or a truncated block (J.8) where that is cheaper.
+Choice choose_block(const NoiseSpread& output, RidgeRule rule) {
+  Choice best = ridged_block(output, rule);
+  if (rule != RidgeRule::Truncated) return best;
+  TruncatedBlock truncated = truncated_block(output);
+  if (!(truncated.cost < best.cost)) return best;
+  return {std::move(truncated.block), truncated.cost, std::numeric_limits<double>::quiet_NaN(), false};
 }
 
 Matrix as_matrix(const Eigen::RowVectorXd& row, Index inputs) {
@@ -159,7 +163,7 @@ JointNoise joint_noise(const DenseLayer& next, const Gaussian& law, const CrossM
       noise.trivial[static_cast<std::size_t>(l)] = noise.trivial[static_cast<std::size_t>(l - 1)];
       continue;
     }
-    OutputTerms output;
+    NoiseSpread output;
     output.mean = as_matrix(v.row(l) * terms.second, inputs);
     output.mean.array() += next.bias_variances()(l);
     output.spread = as_matrix(u.row(l) * terms.spread, inputs);

@@ -12,7 +12,7 @@ namespace mixcert {
 
 /// Throws ResourceError where a layer's covariance would need too much memory.
 JointTrace propagate_jointly(const Network& network, ConstMatrixRef inputs, const Options& options,
-                             const Services& services, RidgeRule rule = RidgeRule::LeastBound,
+                             const Services& services, RidgeRule rule = RidgeRule::Truncated,
                              bool keep_neurons = false);
 
 }  // namespace mixcert

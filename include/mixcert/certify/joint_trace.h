@@ -13,10 +13,11 @@ namespace mixcert {
 
 class NeuronMoments;
 
-/// How much is added to E S_l before it is inverted (J.3).
+/// How E S_l is made invertible (J.3), (J.8).
 enum class RidgeRule {
   LeastBound,  ///< what makes the cost smallest: up to a fifth of a mean variance
   Least,       ///< as little as can be proven: q's covariances are those of the network, the bound is larger
+  Truncated,   ///< as LeastBound, or only the large directions are inverted; the smallest bound
 };
 
 /// What a layer's random weights add, given the activations: rows l of W are independent, so one D x D
@@ -24,7 +25,8 @@ enum class RidgeRule {
 struct JointNoise {
   Matrix blocks;  ///< T_l, stacked as (outputs * D) x D; positive semidefinite
   Vector cost;    ///< no less than E W2^2(N(0, S_l(a)), N(0, T_l)), one entry per output
-  Vector ridge;   ///< eps of T_l = E S_l + eps I over tr(E S_l)/D; negative where T_l = tr(E S_l) I
+  Vector ridge;   ///< eps of T_l = E S_l + eps I over tr(E S_l)/D; negative where T_l = tr(E S_l) I,
+                  ///< NaN where it is truncated
   std::vector<bool> trivial;  ///< is the cost that of the independent coupling?
 };
 
