@@ -12,12 +12,10 @@
 #include <string>
 
 #include "command.h"
-#include "coupled_upper.h"
+#include "compared_rows.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
 #include "mixcert/io/result_file.h"
-#include "mixcert/simulate/comparison.h"
-#include "mixcert/simulate/simulate.h"
 #include "model_flags.h"
 #include "report/text_table.h"
 #include "run_context.h"
@@ -27,10 +25,6 @@
 namespace mixcert::cli {
 namespace {
 
-// In more than one dimension the empirical distance is a transport problem whose cost grows
-// with the cube of the samples: 1e4 take 20 s.
-constexpr Index kMaxTransportSamples = 2000;
-
 struct CompareArguments {
   ModelFlags models;
   std::string result;
@@ -39,41 +33,22 @@ struct CompareArguments {
   Options options;  ///< those of certify that a moment trace depends on
 };
 
-struct Row {
-  StoredResult stored;
-  EmpiricalDistance empirical;
-  Index empirical_samples = 0;
-  GelbrichLowerBound lower;
-  double upper = NAN;
-  double failure_probability = 0.0;
-};
-
-Row compare_one(const StoredResult& stored, const Matrix& samples, std::uint64_t seed, Index index) {
-  const auto stream = static_cast<std::uint64_t>(index);
-  Row row;
-  row.stored = stored;
-  row.empirical_samples =
-      samples.rows() == 1 ? samples.cols() : std::min(samples.cols(), kMaxTransportSamples);
-  row.empirical = empirical_distance(samples.leftCols(row.empirical_samples), stored.mixture, seed, stream);
-  row.lower = gelbrich_lower_bound(samples, stored.mixture, seed, stream);
-  return row;
-}
-
-nlohmann::ordered_json to_json(const Row& row, Index index) {
+nlohmann::ordered_json to_json(const ComparedRow& row, double bound, double failure_probability,
+                               Index index) {
   return {{"input", index},
-          {"w2_bound", json_number(row.stored.w2_bound)},
-          {"w2_empirical", row.empirical.distance},
-          {"w2_empirical_floor", row.empirical.floor},
-          {"w2_empirical_samples", row.empirical_samples},
-          {"w2_lower_statistical", row.lower.lower},
-          {"w2_lower_confidence", row.lower.confidence},
+          {"w2_bound", json_number(bound)},
+          {"w2_empirical", row.empirical},
+          {"w2_empirical_floor", row.floor},
+          {"w2_empirical_samples", static_cast<Index>(row.empirical_samples)},
+          {"w2_lower_statistical", row.lower},
+          {"w2_lower_confidence", row.confidence},
           {"w2_upper_statistical", json_number(row.upper)},
-          {"failure_probability", row.failure_probability},
+          {"failure_probability", failure_probability},
           {"statistics_assumption", "asymptotic: finite fourth moments"},
-          {"looseness_least", json_number(row.stored.w2_bound / row.upper)},
-          {"looseness_most", json_number(row.stored.w2_bound / row.lower.lower)},
-          {"gelbrich_plug_in", row.lower.plug_in},
-          {"gelbrich_bias_removed", row.lower.bias}};
+          {"looseness_least", json_number(bound / row.upper)},
+          {"looseness_most", json_number(bound / row.lower)},
+          {"gelbrich_plug_in", row.plug_in},
+          {"gelbrich_bias_removed", row.bias}};
 }
 
 const TextTable& compare_table() {
@@ -87,11 +62,10 @@ const TextTable& compare_table() {
   return table;
 }
 
-std::string text_row(const Row& row, const std::string& name) {
-  const double ratio = row.lower.lower > 0.0 ? row.stored.w2_bound / row.lower.lower : NAN;
-  return compare_table().row({name, short_bound(row.stored.w2_bound), short_number(row.lower.lower),
-                              short_number(row.upper), short_number(row.empirical.distance),
-                              short_number(row.empirical.floor), short_number(ratio)});
+std::string text_row(const ComparedRow& row, double bound, const std::string& name) {
+  const double ratio = row.lower > 0.0 ? bound / row.lower : NAN;
+  return compare_table().row({name, short_bound(bound), short_number(row.lower), short_number(row.upper),
+                              short_number(row.empirical), short_number(row.floor), short_number(ratio)});
 }
 
 /// One row for the joint law, or one per input.
@@ -106,15 +80,17 @@ bool is_joint(const std::vector<StoredResult>& results, Index outputs, const Mat
 }
 
 /// What the columns are, and why the upper estimate may be absent.
-std::string footer(const CoupledUpper& upper, double failure_probability) {
-  std::string text =
-      "\nlower (stat.): Gelbrich distance of moments less its bootstrap bias, confidence 0.999, asymptotic\n";
-  if (upper.found > 0) {
+std::string footer(double confidence, bool has_upper, const std::string& gap, double failure_probability) {
+  std::string text = fmt::format(
+      "\nlower (stat.): Gelbrich distance of moments less its bootstrap bias{}, confidence {:.3g}, "
+      "asymptotic\n",
+      confidence < 0.9985 ? ", or the dual bound (C.6) where larger" : "", confidence);
+  if (has_upper) {
     text += fmt::format(
         "upper (stat.): coupled simulation, fails with probability {}, asymptotic: finite fourth moments\n",
         failure_probability);
   }
-  if (!upper.gap.empty()) text += "upper (stat.): - where " + upper.gap + "\n";
+  if (!gap.empty()) text += "upper (stat.): - where " + gap + "\n";
   return text +
          "empirical W2: biased upward; its floor is the same estimate between two samples of the mixture\n";
 }
@@ -132,28 +108,33 @@ void run_compare(const CompareArguments& arguments) {
   const SimulationOptions options = arguments.sampling.to_options();
   arguments.sampling.check_memory(results.front().mixture.dimension());
 
-  std::optional<AtomicFile> json;
-  if (arguments.json) json.emplace(*arguments.json);
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   Options certify_options = arguments.options;
   certify_options.statistics = options.samples;
   certify_options.seed = options.seed;
   certify_options.threads = options.threads;
   certify_options.joint = joint;
-  const CoupledUpper upper = coupled_upper(ensemble, inputs, results, certify_options);
+  const ComparedRows compared(ensemble, inputs, results, options, certify_options);
+  if (!team().leads()) return compared.run({});
+
+  std::optional<AtomicFile> json;
+  if (arguments.json) json.emplace(*arguments.json);
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   std::fputs(compare_table().header().c_str(), stdout);
   ProgressBar progress("compare", static_cast<Index>(results.size()));
-  for (Index i = 0; i < static_cast<Index>(results.size()); ++i) {
-    const Matrix samples =
-        joint ? simulate_joint(ensemble, inputs, options) : simulate(ensemble, inputs.col(i), i, options);
-    Row row = compare_one(results[static_cast<std::size_t>(i)], samples, options.seed, i);
-    row.upper = upper.values[static_cast<std::size_t>(i)];
-    row.failure_probability = certify_options.failure_probability;
-    rows.push_back(to_json(row, i));
-    progress.print(text_row(row, joint ? "joint" : std::to_string(i)));
+  std::size_t uppers = 0;
+  double confidence = 1.0;
+  compared.run([&](Index i, const ComparedRow& row) {
+    const double bound = results[static_cast<std::size_t>(i)].w2_bound;
+    rows.push_back(to_json(row, bound, certify_options.failure_probability, i));
+    progress.print(text_row(row, bound, joint ? "joint" : std::to_string(i)));
     progress.advance();
-  }
-  std::fputs(footer(upper, certify_options.failure_probability).c_str(), stdout);
+    uppers += std::isnan(row.upper) ? 0 : 1;
+    confidence = std::min(confidence, row.confidence);
+  });
+  std::string gap = compared.gap();
+  if (gap.empty() && uppers < results.size())
+    gap = "the result is another method's, or certify was given other options; give the same here";
+  std::fputs(footer(confidence, uppers > 0, gap, certify_options.failure_probability).c_str(), stdout);
   if (!json) return;
   nlohmann::ordered_json report = {{"mixcert", version()}};
   arguments.models.record_in(report);

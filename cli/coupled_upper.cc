@@ -5,9 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <utility>
 
-#include "mixcert/propagate/certify.h"
 #include "mixcert/propagate/moment_propagate.h"
 #include "mixcert/statistics/joint_coupling.h"
 #include "mixcert/statistics/two_sided.h"
@@ -46,44 +45,39 @@ std::string coupling_gap(const Ensemble& ensemble, bool joint) {
 
 }  // namespace
 
-CoupledUpper coupled_upper(const Ensemble& ensemble, const Matrix& inputs,
-                           const std::vector<StoredResult>& results, Options options) {
-  CoupledUpper upper;
-  upper.values.assign(results.size(), std::numeric_limits<double>::quiet_NaN());
-  upper.gap = coupling_gap(ensemble, options.joint);
-  if (!upper.gap.empty()) return upper;
-  options.method = Method::Moment;
+CoupledUpper::CoupledUpper(const Ensemble& ensemble, const std::vector<StoredResult>& results, bool joint)
+    : results_(results), gap_(coupling_gap(ensemble, joint)) {}
+
+bool CoupledUpper::is_stored(const GaussianMixture& mixture, Index index) const {
+  return is_same(mixture, results_[static_cast<std::size_t>(index)].mixture);
+}
+
+Services CoupledUpper::services(std::function<void(Index, double)> found) const {
   Services services;
   services.cancel = &cancel_flag();
-  services.statistics = [&](const Network& net, ConstMatrixRef input, Index index, const CouplingTrace& trace,
-                            const GaussianMixture& mixture, const Options& used) {
+  services.statistics = [this, found](const Network& net, ConstMatrixRef input, Index index,
+                                      const CouplingTrace& trace, const GaussianMixture& mixture,
+                                      const Options& used) {
     TwoSidedStatistics statistics;
-    if (trace.is_empty() || !is_same(mixture, results[static_cast<std::size_t>(index)].mixture)) {
-      return statistics;
+    if (!trace.is_empty() && is_stored(mixture, index)) {
+      const int threads = used.joint ? used.threads : 1;
+      const CoupledSamples samples =
+          simulate_coupled(net, input, index, trace, {used.statistics, used.seed, threads, &cancel_flag()});
+      statistics.w2_upper = coupled_distance(samples, used.failure_probability).w2_upper;
     }
-    const int threads = used.joint ? used.threads : 1;
-    const CoupledSamples samples =
-        simulate_coupled(net, input, index, trace, {used.statistics, used.seed, threads, &cancel_flag()});
-    statistics.w2_upper = coupled_distance(samples, used.failure_probability).w2_upper;
+    found(index, statistics.w2_upper);
     return statistics;
   };
-  services.ensemble_statistics = [&](const Ensemble& all, ConstMatrixRef input, Index index,
-                                     const std::vector<CouplingTrace>& traces, const GaussianMixture& mixture,
-                                     const Options& used) {
-    if (!is_same(mixture, results[static_cast<std::size_t>(index)].mixture)) return TwoSidedStatistics();
-    return two_sided_statistics(all, input, index, traces, mixture, used, &cancel_flag());
+  services.ensemble_statistics = [this, found](const Ensemble& all, ConstMatrixRef input, Index index,
+                                               const std::vector<CouplingTrace>& traces,
+                                               const GaussianMixture& mixture, const Options& used) {
+    TwoSidedStatistics statistics;
+    if (is_stored(mixture, index))
+      statistics = two_sided_statistics(all, input, index, traces, mixture, used, &cancel_flag());
+    found(index, statistics.w2_upper);
+    return statistics;
   };
-  certify(
-      ensemble, inputs, options,
-      [&](Result&& result) {
-        upper.values[static_cast<std::size_t>(result.input)] = result.statistics->w2_upper;
-        upper.found += std::isnan(result.statistics->w2_upper) ? 0 : 1;
-      },
-      services);
-  if (upper.found < static_cast<Index>(results.size())) {
-    upper.gap = "the result is another method's, or certify was given other options; give the same here";
-  }
-  return upper;
+  return services;
 }
 
 }  // namespace mixcert::cli

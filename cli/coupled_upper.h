@@ -4,23 +4,31 @@
 // the moment method is run again, and its trace used where it leads to the stored mixture.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "mixcert/io/result_file.h"
-#include "mixcert/network/ensemble.h"
-#include "mixcert/propagate/options.h"
+#include "mixcert/propagate/certify.h"
 
 namespace mixcert::cli {
 
-struct CoupledUpper {
-  std::vector<double> values;  ///< one per result; NaN where there is none
-  Index found = 0;             ///< how many there are
-  std::string gap;             ///< why some are absent; "" when none is
-};
+class CoupledUpper {
+ public:
+  /// All arguments must outlive this.
+  CoupledUpper(const Ensemble& ensemble, const std::vector<StoredResult>& results, bool joint);
 
-/// `options`: as given to certify, with `statistics` samples; the method is moment whatever they say.
-CoupledUpper coupled_upper(const Ensemble& ensemble, const Matrix& inputs,
-                           const std::vector<StoredResult>& results, Options options);
+  /// Why no coupling can be simulated; "" where one can.
+  [[nodiscard]] const std::string& gap() const { return gap_; }
+  /// For certify() by the moment method with options.statistics samples: `found` is told the bound of every
+  /// input, NaN where the trace is not that of the stored mixture, on the thread that works on it.
+  [[nodiscard]] Services services(std::function<void(Index, double)> found) const;
+
+ private:
+  [[nodiscard]] bool is_stored(const GaussianMixture& mixture, Index index) const;
+
+  const std::vector<StoredResult>& results_;
+  std::string gap_;
+};
 
 }  // namespace mixcert::cli

@@ -3,7 +3,7 @@
 // Order out of any order.
 #include "journaled_run.h"
 
-#include <utility>
+#include "io/result_codec.h"
 
 namespace mixcert::cli {
 
@@ -20,16 +20,12 @@ std::vector<Index> JournaledRun::missing() const {
   return inputs;
 }
 
-void JournaledRun::add(Result&& result) {
-  journal_.append(result);
-  if (result.input != next_) return;
-  ++next_;
-  output_(std::move(result));
-  hand_on();
-}
-
 void JournaledRun::add(Index input, std::string_view encoded) {
   journal_.append(input, encoded);
+  if (input == next_) {
+    ++next_;
+    output_(io::decode_result(encoded, journal_.path().string()));
+  }
   hand_on();
 }
 

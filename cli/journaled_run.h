@@ -18,7 +18,7 @@ class JournaledRun {
 
   /// Inputs without a result.
   [[nodiscard]] std::vector<Index> missing() const;
-  void add(Result&& result);
+  /// encode_result()'s bytes.
   void add(Index input, std::string_view encoded);
 
  private:

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // mixcert: the command line. Commands of mixcert-lab are handed over before anything is parsed, and so is
-// certification by several processes.
+// work by several processes.
 #include <string_view>
 
 #include "command.h"
@@ -13,7 +13,8 @@ int main(int argc, char** argv) try {
   using namespace mixcert::cli;
   if (argc > 1 && is_lab_command(argv[1])) return hand_over_to_lab(argv);
   if (const int place = place_among_processes(); place >= 0 && argc > 1) {
-    if (std::string_view(argv[1]) == "certify") return hand_over_to_mpi(argv);
+    const std::string_view command = argv[1];
+    if (command == "certify" || command == "compare") return hand_over_to_mpi(argv);
     if (place > 0) return 0;  // other commands are the work of one
   }
   record_command_line(argc, argv);

@@ -3,8 +3,7 @@
 // Journal, team and output of one run.
 #include "shared_certify.h"
 
-#include <utility>
-
+#include "io/result_codec.h"
 #include "journaled_run.h"
 #include "mixcert/core/error.h"
 #include "mixcert/statistics/two_sided.h"
@@ -28,8 +27,9 @@ TeamWork SharedCertify::basic_work() const {
   TeamWork work;
   work.threads = resolve_thread_count(options_.threads);
   work.cancel = &cancel_flag();
-  work.certify = [this](const InputQueue& queue, const ResultSink& sink) {
-    certify_queue(subject_.ensemble, subject_.inputs, options_, queue, sink, certify_services());
+  work.perform = [this](const InputQueue& queue, const BytesSink& sink) {
+    const ResultSink encode = [&](Result&& result) { sink(result.input, io::encode_result(result)); };
+    certify_queue(subject_.ensemble, subject_.inputs, options_, queue, encode, certify_services());
   };
   return work;
 }
@@ -48,8 +48,7 @@ void SharedCertify::run_journaled(const RunRecord& record, const ResultSink& out
   JournaledRun journaled(*journal_, output);
   TeamWork work = basic_work();
   work.inputs = journaled.missing();
-  work.arrived = [&](Result&& result) { journaled.add(std::move(result)); };
-  work.arrived_encoded = [&](Index input, std::string_view bytes) { journaled.add(input, bytes); };
+  work.arrived = [&](Index input, std::string_view bytes) { journaled.add(input, bytes); };
   try {
     team().work(work);
   } catch (const Interrupted&) {

@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
+#include <utility>
+
+#include "mixcert/core/error.h"
 
 namespace mixcert::cli {
 namespace {
@@ -30,7 +34,27 @@ void Team::work(const TeamWork& work) {
     return std::vector<Index>(work.inputs.begin() + static_cast<std::ptrdiff_t>(begin),
                               work.inputs.begin() + static_cast<std::ptrdiff_t>(end));
   };
-  work.certify(queue, work.arrived);
+  work.perform(queue, [&](Index input, std::string&& bytes) { work.arrived(input, bytes); });
+}
+
+void for_each_in_queue(const InputQueue& queue, int threads, const CancelFlag* cancel,
+                       const std::function<std::string(Index)>& body, const BytesSink& sink) {
+  std::mutex one_at_a_time;
+  std::atomic<bool> stopped{false};
+  // One piece per thread, each taking inputs until there are none.
+  parallel_for(threads, threads, [&](Index) {
+    try {
+      for (auto taken = queue(1); !taken.empty() && !stopped.load(); taken = queue(1)) {
+        if (cancel != nullptr && cancel->load()) throw Interrupted("interrupted");
+        std::string bytes = body(taken.front());
+        const std::lock_guard<std::mutex> guard(one_at_a_time);
+        sink(taken.front(), std::move(bytes));
+      }
+    } catch (...) {
+      stopped.store(true);
+      throw;
+    }
+  });
 }
 
 Team& team() { return *current(); }

@@ -1,10 +1,12 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Who certifies the inputs of a run: this process alone, or the processes of an MPI job (mixcert-mpi). One of
-// them leads: it holds journal, output files and terminal; the others send it their results.
+// Who does the work of a run that falls into inputs: this process alone, or the processes of an MPI job
+// (mixcert-mpi). One of them leads: it holds journal, output files and terminal; the others send it what they
+// have done, as bytes.
 #pragma once
 
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,16 +15,18 @@
 
 namespace mixcert::cli {
 
-/// Inputs to be certified and what becomes of the results.
+/// An input and what was made of it.
+using BytesSink = std::function<void(Index, std::string&&)>;
+
+/// Inputs to be worked on and what becomes of the results.
 struct TeamWork {
   /// What the leader lacks; the others need not know.
   std::vector<Index> inputs;
-  int threads = 1;  ///< that `certify` runs on
-  /// Certifies what the queue names, as certify_queue() does.
-  std::function<void(const InputQueue&, const ResultSink&)> certify;
-  /// Called on the leader, on the thread that called work(): a result of its own, or the bytes of another's.
-  std::function<void(Result&&)> arrived;
-  std::function<void(Index, std::string_view)> arrived_encoded;
+  int threads = 1;  ///< that `perform` runs on
+  /// Works on what the queue names, on threads of its own, and delivers from one at a time.
+  std::function<void(const InputQueue&, const BytesSink&)> perform;
+  /// Called on the leader, one at a time, with what anybody delivered.
+  std::function<void(Index, std::string_view)> arrived;
   const CancelFlag* cancel = nullptr;
 };
 
@@ -35,8 +39,8 @@ class Team {
 
   [[nodiscard]] virtual bool leads() const { return true; }
   [[nodiscard]] virtual int size() const { return 1; }
-  /// Returns when all inputs are certified. Throws what `certify` throws; on the leader also what another
-  /// process failed with.
+  /// Returns when all inputs are done. Throws what `perform` throws; on the leader also what another process
+  /// failed with.
   virtual void work(const TeamWork& work);
 };
 
@@ -44,5 +48,9 @@ class Team {
 Team& team();
 /// `team` must outlive every command.
 void set_team(Team& team);
+
+/// Calls body(i) for all that the queue names, on several threads, and delivers its bytes one at a time.
+void for_each_in_queue(const InputQueue& queue, int threads, const CancelFlag* cancel,
+                       const std::function<std::string(Index)>& body, const BytesSink& sink);
 
 }  // namespace mixcert::cli

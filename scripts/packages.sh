@@ -19,7 +19,7 @@ packages_of() {
       ;;
     mpi) echo libopenmpi-dev openmpi-bin ;;
     browser) echo chromium ;;
-    full) echo clang-14 clang-tidy-14 libclang-rt-14-dev llvm-14 ;;
+    full) echo clang-14 clang-tidy-14 iproute2 libclang-rt-14-dev llvm-14 ;;
   esac
 }
 

@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// What passes between the threads that certify and the one that speaks with other processes: inputs that
+// What passes between the threads that work and the one that speaks with other processes: inputs that
 // wait, and results that are done.
 #pragma once
 
@@ -8,10 +8,11 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "mixcert/propagate/result.h"
+#include "mixcert/core/types.h"
 
 namespace mixcert::cli {
 
@@ -47,11 +48,15 @@ class InputPool {
     return taken;
   }
 
-  void deliver(Result&& result) {
+  struct Delivered {
+    Index input;
+    std::string bytes;
+  };
+  void deliver(Index input, std::string&& bytes) {
     const std::lock_guard<std::mutex> guard(mutex_);
-    done_.push_back(std::move(result));
+    done_.push_back({input, std::move(bytes)});
   }
-  std::vector<Result> delivered() {
+  std::vector<Delivered> delivered() {
     const std::lock_guard<std::mutex> guard(mutex_);
     return std::exchange(done_, {});
   }
@@ -60,7 +65,7 @@ class InputPool {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Index> waiting_;
-  std::vector<Result> done_;
+  std::vector<Delivered> done_;
   bool closed_ = false;
 };
 

@@ -14,8 +14,8 @@ namespace mixcert::cli {
 
 enum class Message : int {
   Request = 1,  ///< to the leader: give me inputs
-  Inputs,       ///< to a helper: certify these; none: there are no more
-  Result,       ///< to the leader: an input and its encoded result
+  Inputs,       ///< to a helper: work on these; none: there are no more
+  Result,       ///< to the leader: an input and the bytes made of it
   Done,         ///< to the leader: nothing more will come from me
   Failure,      ///< the same, with the line that says why
 };

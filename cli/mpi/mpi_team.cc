@@ -8,7 +8,6 @@
 #include <cstring>
 #include <memory>
 
-#include "io/result_codec.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert::cli {
@@ -32,14 +31,14 @@ std::vector<Index> inputs_of(const std::string& bytes) {
   return inputs;
 }
 
-/// Certifies what is in the pool on threads of its own.
-class Certifying {
+/// Works on what is in the pool on threads of its own.
+class Working {
  public:
-  Certifying(const TeamWork& work, InputPool& pool) : pool_(pool) {
+  Working(const TeamWork& work, InputPool& pool) : pool_(pool) {
     thread_ = std::jthread([this, &work] {
       try {
-        work.certify([this](Index most) { return pool_.take(most); },
-                     [this](Result&& result) { pool_.deliver(std::move(result)); });
+        work.perform([this](Index most) { return pool_.take(most); },
+                     [this](Index input, std::string&& bytes) { pool_.deliver(input, std::move(bytes)); });
       } catch (...) {
         failure_ = std::current_exception();
         pool_.close(true);
@@ -48,9 +47,9 @@ class Certifying {
     });
   }
   /// However the conversation ends, the threads must.
-  ~Certifying() { pool_.close(true); }
-  Certifying(const Certifying&) = delete;
-  Certifying& operator=(const Certifying&) = delete;
+  ~Working() { pool_.close(true); }
+  Working(const Working&) = delete;
+  Working& operator=(const Working&) = delete;
 
   /// Once true, failure() may be asked, and nothing more is delivered.
   [[nodiscard]] bool is_finished() const { return finished_.load(); }
@@ -96,7 +95,7 @@ void MpiTeam::work(const TeamWork& work) { leads() ? lead(work) : help(work); }
 void MpiTeam::lead(const TeamWork& work) {
   Assignment assignment(work.inputs, count_);
   InputPool pool;
-  Certifying certifying(work, pool);
+  Working working(work, pool);
   std::string failure;
   const auto answer = [&](const Received& mail) {
     if (mail.message == Message::Request) {
@@ -104,18 +103,18 @@ void MpiTeam::lead(const TeamWork& work) {
     } else if (mail.message == Message::Result) {
       Index input = 0;
       std::memcpy(&input, mail.bytes.data(), sizeof(input));
-      work.arrived_encoded(input, std::string_view(mail.bytes).substr(sizeof(input)));
+      work.arrived(input, std::string_view(mail.bytes).substr(sizeof(input)));
     } else {
       --helpers_;
       if (mail.message == Message::Failure && failure.empty()) failure = mail.bytes;
     }
   };
-  for (bool certified = false; !certified || helpers_ > 0;) {
+  for (bool finished = false; !finished || helpers_ > 0;) {
     stop_if_cancelled(work);
-    const bool was_finished = certifying.is_finished();
-    for (Result& result : pool.delivered()) work.arrived(std::move(result));
-    certified = was_finished;
-    if (!failure.empty() || (was_finished && certifying.failure())) assignment.give_up();
+    const bool was_finished = working.is_finished();
+    for (const auto& done : pool.delivered()) work.arrived(done.input, done.bytes);
+    finished = was_finished;
+    if (!failure.empty() || (was_finished && working.failure())) assignment.give_up();
     if (assignment.is_empty()) {
       pool.close(!failure.empty());
     } else if (pool.waiting() < work.threads) {
@@ -128,23 +127,23 @@ void MpiTeam::lead(const TeamWork& work) {
     }
     if (!had_mail) std::this_thread::sleep_for(kPause);
   }
-  if (certifying.failure()) std::rethrow_exception(certifying.failure());
+  if (working.failure()) std::rethrow_exception(working.failure());
   if (!failure.empty()) throw InvalidArgument(failure);
 }
 
 void MpiTeam::help(const TeamWork& work) {
   InputPool pool;
-  Certifying certifying(work, pool);
+  Working working(work, pool);
   bool asked = false;
-  for (bool certified = false; !certified;) {
+  for (bool finished = false; !finished;) {
     stop_if_cancelled(work);
-    const bool was_finished = certifying.is_finished();
-    for (const Result& result : pool.delivered()) {
+    const bool was_finished = working.is_finished();
+    for (const auto& done : pool.delivered()) {
       std::string bytes(sizeof(Index), '\0');
-      std::memcpy(bytes.data(), &result.input, sizeof(Index));
-      send_bytes(kLeader, Message::Result, bytes + io::encode_result(result));
+      std::memcpy(bytes.data(), &done.input, sizeof(Index));
+      send_bytes(kLeader, Message::Result, bytes + done.bytes);
     }
-    certified = was_finished;
+    finished = was_finished;
     if (!asked && !pool.is_closed() && pool.waiting() < 2 * work.threads) {
       send_bytes(kLeader, Message::Request, "");
       asked = true;
@@ -159,7 +158,7 @@ void MpiTeam::help(const TeamWork& work) {
     if (inputs.empty()) pool.close(false);
     pool.add(inputs);
   }
-  if (certifying.failure()) std::rethrow_exception(certifying.failure());
+  if (working.failure()) std::rethrow_exception(working.failure());
 }
 
 void MpiTeam::leave() {

@@ -1,8 +1,8 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // A team of MPI processes. The leader hands out inputs a few at a time, fewer towards the end, so that slow
-// inputs hold nobody up; it certifies like the others and collects what they send. In every process the
-// thread that called work() does all the talking; others certify.
+// inputs hold nobody up; it works like the others and collects what they send. In every process the
+// thread that called work() does all the talking; others work.
 #pragma once
 
 #include <exception>

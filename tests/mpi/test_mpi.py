@@ -1,10 +1,11 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""certify by several processes: the bytes of one process whatever their number, also after kills of the whole
+"""certify and compare by several processes: the bytes of one process whatever their number, also after kills of the whole
 run or of one process, and one line for what goes wrong."""
 
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -133,6 +134,17 @@ def test_kills(folder, alone):
     print(f"{kept} times the leader said what it kept")
 
 
+def test_compare_shares_inputs_too(folder):
+    np.save(folder / "x.npy", np.linspace(-1, 1, 7)[:, None])
+    assert run(certify("--method", "moment"), folder).returncode == 0
+    compare = [PROGRAM, "compare", NETWORK, "--inputs", "x.npy", "--result", "r.npz", "--samples", "300"]
+    alone = run([*compare, "--threads", "1"], folder)
+    assert alone.returncode == 0, alone.stderr
+    shared = run(mpirun(3, *compare, "--threads", "2"), folder)
+    assert shared.returncode == 0 and shared.stdout == alone.stdout, shared.stderr
+    assert len([line for line in alone.stdout.splitlines() if line.strip()[:1].isdigit()]) == 7
+
+
 def test_one_line_for_what_goes_wrong(folder):
     cases = [  # each start of mpirun takes half a second
         ([PROGRAM, "certify", "missing.safetensors", "--inputs", "x.npy", "--out", "r.npz"], "missing.safetensors"),
@@ -164,5 +176,53 @@ def test_over_tcp(folder, alone):
     (folder / "r.npz").unlink()
     kill_at_random(folder, random.Random(2), 2, False, *flags)
     done = run([MPIRUN, *SEVERAL, *flags, "-n", 2, *certify("--resume")], folder)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "r.npz").read_bytes() == alone[0]
+
+
+@pytest.fixture
+def two_networks(tmp_path):
+    """Two network namespaces with one cable between them, and what mpirun starts a process there with."""
+    if not HEAVY:
+        pytest.skip("./test --full runs it")
+    if os.geteuid() != 0 or shutil.which("ip") is None:
+        pytest.skip("network namespaces need root and the program ip (package iproute2)")
+    names = [f"mixcert{os.getpid()}{side}" for side in "ab"]
+    made = [run(["ip", "netns", "add", name], tmp_path) for name in names]
+    try:
+        if any(each.returncode != 0 for each in made):
+            pytest.skip(f"network namespaces cannot be made here: {made[0].stderr or made[1].stderr}")
+        cable = ["ip", "link", "add", "left", "netns", names[0], "type", "veth", "peer", "right", "netns", names[1]]
+        for words in [cable] + [
+            ["ip", "-n", name, *rest]
+            for name, device, address in zip(names, ["left", "right"], ["10.77.0.1/24", "10.77.0.2/24"])
+            for rest in (
+                ["addr", "add", address, "dev", device],
+                ["link", "set", device, "up"],
+                ["link", "set", "lo", "up"],
+            )
+        ]:
+            done = run(words, tmp_path)
+            assert done.returncode == 0, done.stderr
+        agent = tmp_path / "agent"  # called with a host and a command, as ssh is
+        agent.write_text(f'#!/bin/sh\nshift\nexec ip netns exec {names[1]} sh -c "$*"\n')
+        agent.chmod(0o755)
+        yield names[0], agent
+    finally:
+        for name in names:
+            run(["ip", "netns", "del", name], tmp_path)
+
+
+def test_across_two_networks(two_networks, tmp_path, inputs, alone):
+    network, agent = two_networks
+    folder = tmp_path / "run"
+    folder.mkdir()
+    np.save(folder / "x.npy", inputs)
+    flags = ["--host", "10.77.0.1,10.77.0.2", "--bind-to", "none", "--mca", "plm_rsh_agent", agent]
+    for key, value in [("btl", "tcp,self"), ("btl_tcp_if_include", "10.77.0.0/24"), ("oob_tcp_if_include", "10.77.0.0/24")]:
+        flags += ["--mca", key, value]
+    # What allows root travels with the processes, not with the daemon that starts them.
+    allowed = ["-x", "OMPI_ALLOW_RUN_AS_ROOT", "-x", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"]
+    done = run(["ip", "netns", "exec", network, MPIRUN, *flags, *allowed, "-n", 2, *certify()], folder)
     assert done.returncode == 0, done.stderr
     assert (folder / "r.npz").read_bytes() == alone[0]
