@@ -123,7 +123,8 @@ RowNumbers measure(const Context& context, const Subject& subject, const std::st
                   subject.inputs.cols(), used.empirical_samples, used.statistics_samples);
   for (const auto& field : option_table()) {
     // Neither changes a bit of a result.
-    if (field.name != "threads" && field.name != "block") key += " " + field.name + "=" + field.get(used.options);
+    if (field.name != "threads" && field.name != "block")
+      key += " " + field.name + "=" + field.get(used.options);
   }
   return kept_row(context, name, key, [&] { return means(measure_points(context, subject, used)); });
 }
