@@ -76,13 +76,16 @@ std::vector<Tick> AxisScale::logarithmic_ticks() const {
   const int last = static_cast<int>(std::ceil(std::log10(high_) - 1e-9));
   const int every =
       std::max(1, static_cast<int>(std::ceil((last - first) / static_cast<double>(kMostTicks))));
+  // Within two decades powers of ten alone may be a single label.
+  const bool is_short = std::log10(high_ / low_) < 2.0;
   std::vector<Tick> ticks;
   for (int exponent = first; exponent <= last; ++exponent) {
     for (int digit = 1; digit <= (every == 1 ? 9 : 1); ++digit) {
       const double value = digit * std::pow(10.0, exponent);
       if (value < low_ * (1.0 - 1e-9) || value > high_ * (1.0 + 1e-9)) continue;
       const bool labelled = digit == 1 && exponent % every == 0;
-      ticks.push_back({value, labelled ? power_label(exponent) : ""});
+      const bool between = is_short && (digit == 2 || digit == 5);
+      ticks.push_back({value, labelled ? power_label(exponent) : between ? fmt::format("{:g}", value) : ""});
     }
   }
   return ticks;

@@ -254,7 +254,8 @@ Certificate evaluate_certificate(const Network& network, const Sensitivity& sens
   Certificate certificate;
   certificate.form = form;
   certificate.first = first_layer_error(network, sensitivity, *chains_of(sensitivity, form).front(),
-                                        trace.first, trace.input_count);
+                                        trace.first, trace.input_count) +
+                      Upper{0.0, trace.settled};
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     const LayerTrace& layer = trace.layers[static_cast<std::size_t>(k - 1)];
     require(network.mask(k).is_none() || layer.mask_errors.size() > 0, "certificate: the trace lacks masks");

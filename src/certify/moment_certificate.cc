@@ -134,7 +134,7 @@ Certificate evaluate_moment_certificate(const Network& network, const Sensitivit
   require(static_cast<Index>(trace.layers.size()) == network.hidden_count(),
           "certificate: the trace has the wrong number of layers");
   Certificate certificate;
-  certificate.first = first_layer_error(network, sensitivity, trace.first, 1);
+  certificate.first = first_layer_error(network, sensitivity, trace.first, 1) + Upper{0.0, trace.settled};
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     certificate.layers.push_back(evaluate_moment_layer(network, sensitivity, carriers,
                                                        trace.layers[static_cast<std::size_t>(k - 1)], k));

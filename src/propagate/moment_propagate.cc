@@ -9,6 +9,7 @@
 #include "certify/moment_error.h"
 #include "mixcert/core/error.h"
 #include "propagate/moment_block.h"
+#include "propagate/settled_output.h"
 #include "propagate/surrogate_push.h"
 
 namespace mixcert {
@@ -73,7 +74,10 @@ std::vector<MomentTrace> propagate_block(const Network& network, const std::vect
     }
     mixtures = push_layers(network.layer(k), traces);
   }
-  for (std::size_t i = 0; i < firsts.size(); ++i) traces[i].output = std::move(mixtures[i]);
+  for (std::size_t i = 0; i < firsts.size(); ++i) {
+    traces[i].settled = settle_covariances(mixtures[i]);
+    traces[i].output = std::move(mixtures[i]);
+  }
   return traces;
 }
 

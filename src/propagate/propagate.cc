@@ -15,6 +15,7 @@
 #include "propagate/first_push.h"
 #include "propagate/mask_points.h"
 #include "propagate/memory_guard.h"
+#include "propagate/settled_output.h"
 
 namespace mixcert {
 namespace {
@@ -101,6 +102,7 @@ Trace propagate(const Network& network, ConstMatrixRef inputs, const Sensitivity
     trace.layers.push_back(std::move(layer));
   }
   // Line 8; lines 6 and 7, the bound, are evaluate_certificate's.
+  trace.settled = settle_covariances(mixture);
   trace.output = std::move(mixture);
   return trace;
 }

@@ -58,6 +58,7 @@ struct MomentTrace {
   FirstLayerTrace first;
   std::vector<MomentLayerTrace> layers;
   GaussianMixture output;
+  double settled = 0.0;  ///< W2 by which writing out its covariances moved it (R.8)
 };
 
 }  // namespace mixcert

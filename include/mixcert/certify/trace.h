@@ -54,6 +54,7 @@ struct Trace {
   FirstLayerTrace first;
   std::vector<LayerTrace> layers;  ///< hidden layers 1..K
   GaussianMixture output;          ///< q_{K+1}, neuron-major
+  double settled = 0.0;            ///< W2 by which writing out its covariances moved it (R.8)
 };
 
 }  // namespace mixcert

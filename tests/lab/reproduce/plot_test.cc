@@ -42,6 +42,10 @@ TEST(AxisScale, LogarithmicTicksArePowersOfTen) {
   EXPECT_EQ(scale.ticks().size(), 6U * 9U + 1U);
 }
 
+TEST(AxisScale, FewDecadesHaveLabelsBetween) {
+  EXPECT_EQ(labels(AxisScale({}, true, 0.3, 12.0)), (std::vector<std::string>{"0.5", "1", "2", "5", "10"}));
+}
+
 TEST(AxisScale, ManyDecadesAreThinnedOut) {
   const AxisScale scale({}, true, 1e-9, 1e9);
   EXPECT_LE(labels(scale).size(), 7U);
