@@ -70,6 +70,11 @@ bool has_single_peak(F function) {
   return function == F::Tanh || function == F::Sigmoid || function == F::Erf;
 }
 
+/// Slopes of these lie between those at the ends of a cell that does not have the peak inside.
+bool has_slope_between_ends(F function) {
+  return has_single_peak(function) || function == F::Softplus || function == F::Elu;
+}
+
 class ValueSums {
  public:
   ValueSums(const Activation& f, double m, double s, double gain, const Enclosed& mean,
@@ -178,6 +183,7 @@ SlopeCells::SlopeCells(const Activation& f, double m, double s) : traits_(f) {
 void SlopeCells::add_smooth(const Activation& f, double m, double s) {
   const std::vector<NodePoint>& nodes = node_points();
   const bool peak = has_single_peak(f.function());
+  const bool between = has_slope_between_ends(f.function());
   cells_.reserve(nodes.size() + 1);
   double last = f.derivative(m + s * nodes[0].x);
   for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
@@ -185,7 +191,7 @@ void SlopeCells::add_smooth(const Activation& f, double m, double s) {
     const double za = m + s * a.x, zb = m + s * b.x;
     const double next = f.derivative(zb);
     const double rounding = 256 * kUnitRoundoff * (1.0 + std::abs(m) + s * kLastNode);
-    const double slack = peak ? rounding : 0.5 * (zb - za) * traits_.curvature + rounding;
+    const double slack = between ? rounding : 0.5 * (zb - za) * traits_.curvature + rounding;
     const bool at_peak = peak && za <= rounding && zb >= -rounding;
     const double high = at_peak ? traits_.high : std::min(traits_.high, std::max(last, next) + slack);
     const double low = std::max(traits_.low, std::min(last, next) - slack);
