@@ -76,7 +76,12 @@ class NeuronBounds {
     const double variance = std::min(
         share * (full_cells_.about(slope).mean + kInexactMean * square_of(t_.reach(slope))), steep * steep);
     const double fourth = variance * std::min(variance + 4.0 * steep * steep, square_of(t_.jump()));
-    return capped((fourth_root(fourth) + error) * delta_l4_, slope);
+    double size = fourth_root(fourth) + error;
+    if (t_.piecewise_linear) {
+      const double exact = smoothed_slope_fourth(f_, x_.mean, signal_root_, sigma_, slope);
+      size = std::min(size, fourth_root(exact) + kInexactMean * t_.jump());
+    }
+    return capped(size * delta_l4_, slope);
   }
 
   /// alpha = F_m(E m'): Taylor's formula there.

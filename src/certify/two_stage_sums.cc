@@ -21,26 +21,27 @@ constexpr double kLastNode = 8.0;
 /// No less than the integral of (x - 7)^8 phi over x > 8.
 constexpr double kBeyondLast = 3e-15;
 
-struct NodePoint {
-  double x, density, tail;  ///< tail: P(Z > x)
+/// An end of cells, and the cell to its right.
+struct CellNode {
+  double x;
+  double mass, second;  ///< of the normal law over the cell: no less than E 1, E x^2
 };
 
-const std::vector<NodePoint>& node_points() {
-  static const std::vector<NodePoint> points = [] {
-    std::vector<NodePoint> made;
+const std::vector<CellNode>& cell_nodes() {
+  static const std::vector<CellNode> nodes = [] {
+    std::vector<CellNode> made;
     const int count = 2 * kSlopeCellsPerUnit * static_cast<int>(kLastNode);
     for (int i = 0; i <= count; ++i) {
-      const double x = static_cast<double>(i) / kSlopeCellsPerUnit - kLastNode;
-      made.push_back({x, normal_density(x), normal_tail(x)});
+      const double a = static_cast<double>(i) / kSlopeCellsPerUnit - kLastNode;
+      const double b = a + 1.0 / kSlopeCellsPerUnit;
+      const double mass = normal_mass(a, b) * kSafety;
+      // The integral of x^2 phi; both terms of the difference are good to 1e-15.
+      const double second = mass + (a * normal_density(a) - b * normal_density(b)) + 1e-14;
+      made.push_back({a, mass, std::min(second * kSafety, mass * std::max(a * a, b * b))});
     }
     return made;
   }();
-  return points;
-}
-
-/// E 1 over the cell between two nodes, rounded up: from the side where tails are small.
-double cell_mass(const NodePoint& a, const NodePoint& b) {
-  return a.x >= 0.0 ? (a.tail - b.tail) * kSafety : normal_mass(a.x, b.x) * kSafety;
+  return nodes;
 }
 
 /// sup |f''|, (V.5).
@@ -82,16 +83,19 @@ class ValueSums {
       : f_(f), m_(m), s_(s), gain_(gain), mean_(mean), second_(second), traits_(f) {}
 
   ValuePowers sum() {
-    const std::vector<NodePoint>& nodes = node_points();
+    const std::vector<CellNode>& nodes = cell_nodes();
     const double kink = -m_ / s_;
+    double last = value(nodes[0].x);
     for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
       const double a = nodes[i].x, b = nodes[i + 1].x;
+      const double next = value(b);
       if (traits_.piecewise_linear && a < kink && kink < b) {
-        add(a, kink, normal_mass(a, kink) * kSafety);
-        add(kink, b, normal_mass(kink, b) * kSafety);
+        add(a, kink, last, value(kink), normal_mass(a, kink) * kSafety);
+        add(kink, b, value(kink), next, normal_mass(kink, b) * kSafety);
       } else {
-        add(a, b, cell_mass(nodes[i], nodes[i + 1]));
+        add(a, b, last, next, nodes[i].mass);
       }
+      last = next;
     }
     add_beyond(-kLastNode);
     add_beyond(kLastNode);
@@ -101,8 +105,10 @@ class ValueSums {
   }
 
  private:
-  void add(double a, double b, double mass) {
-    const double va = f_(m_ + s_ * a), vb = f_(m_ + s_ * b);
+  [[nodiscard]] double value(double x) const { return f_(m_ + s_ * x); }
+
+  /// The cell [a, b], with the activation's values at its ends.
+  void add(double a, double b, double va, double vb, double mass) {
     const double largest = std::max(std::abs(va), std::abs(vb));
     // Values (V.6), their arguments, the line.
     const double rounding =
@@ -124,12 +130,12 @@ class ValueSums {
   /// With z = |x| - 8: |d| <= |d(8)| + steep z and |a^2 - a(8)^2| <= 2 |a(8)| steep z + (steep z)^2.
   void add_beyond(double x) {
     const double steep = s_ * std::max(std::abs(traits_.low), std::abs(traits_.high));
-    const double value = f_(m_ + s_ * x);
+    const double last = value(x);
     const double rounding =
-        128 * kUnitRoundoff * (1.0 + std::abs(value) + std::abs(m_) + kLastNode * (s_ + std::abs(gain_)));
-    const double d = std::abs(value - mean_.value - gain_ * x) + mean_.error + rounding;
-    const double size = std::abs(value) + rounding;
-    const double q = std::abs(value * value - second_.value) + second_.error + 2.0 * rounding * size;
+        128 * kUnitRoundoff * (1.0 + std::abs(last) + std::abs(m_) + kLastNode * (s_ + std::abs(gain_)));
+    const double d = std::abs(last - mean_.value - gain_ * x) + mean_.error + rounding;
+    const double size = std::abs(last) + rounding;
+    const double q = std::abs(last * last - second_.value) + second_.error + 2.0 * rounding * size;
     accumulate(kBeyondLast, std::max(d, steep + std::abs(gain_)) * kSafety,
                std::max(q, 2.0 * size * steep + steep * steep) * kSafety);
   }
@@ -181,23 +187,20 @@ SlopeCells::SlopeCells(const Activation& f, double m, double s) : traits_(f) {
 }
 
 void SlopeCells::add_smooth(const Activation& f, double m, double s) {
-  const std::vector<NodePoint>& nodes = node_points();
+  const std::vector<CellNode>& nodes = cell_nodes();
   const bool peak = has_single_peak(f.function());
   const bool between = has_slope_between_ends(f.function());
   cells_.reserve(nodes.size() + 1);
   double last = f.derivative(m + s * nodes[0].x);
   for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
-    const NodePoint &a = nodes[i], &b = nodes[i + 1];
-    const double za = m + s * a.x, zb = m + s * b.x;
+    const double za = m + s * nodes[i].x, zb = m + s * nodes[i + 1].x;
     const double next = f.derivative(zb);
     const double rounding = 256 * kUnitRoundoff * (1.0 + std::abs(m) + s * kLastNode);
     const double slack = between ? rounding : 0.5 * (zb - za) * traits_.curvature + rounding;
     const bool at_peak = peak && za <= rounding && zb >= -rounding;
     const double high = at_peak ? traits_.high : std::min(traits_.high, std::max(last, next) + slack);
     const double low = std::max(traits_.low, std::min(last, next) - slack);
-    const double mass = cell_mass(a, b);
-    const double second = mass + (a.x * a.density - b.x * b.density) + 1e-15;
-    cells_.push_back({mass, std::min(second * kSafety, mass * std::max(a.x * a.x, b.x * b.x)), low, high});
+    cells_.push_back({nodes[i].mass, nodes[i].second, low, high});
     last = next;
   }
   cells_.push_back({kBeyondLast, 100.0 * kBeyondLast, traits_.low, traits_.high});
@@ -226,6 +229,23 @@ double SlopeCells::weighted() const {
   }
   const double reach = traits_.reach(0.0);
   return sum * kSafety + 1e-13 * reach * reach;
+}
+
+double smoothed_slope_fourth(const Activation& f, double m, double t, double s, double center) {
+  const std::vector<CellNode>& nodes = cell_nodes();
+  const double left = f.derivative(-1.0), right = f.derivative(1.0);
+  // Monotone in h, so largest at an end of the cell.
+  const auto distance = [&](double h) {
+    return std::abs(left + (right - left) * normal_cdf((m + t * h) / s) - center) + 1e-14;
+  };
+  double sum = 0.0, last = distance(nodes[0].x);
+  for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
+    const double next = distance(nodes[i + 1].x);
+    const double largest = std::max(last, next);
+    sum += nodes[i].mass * (largest * largest) * (largest * largest);
+    last = next;
+  }
+  return (sum + kBeyondLast * std::pow(SlopeTraits(f).reach(center), 4)) * kSafety;
 }
 
 }  // namespace mixcert

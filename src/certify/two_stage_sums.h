@@ -54,4 +54,8 @@ class SlopeCells {
   std::vector<Cell> cells_;
 };
 
+/// Piecewise linear f alone: no less than E (G(h) - center)^4, G(h) = E f'(m + t h + s g), h and g
+/// independent standard normals.
+double smoothed_slope_fourth(const Activation& f, double m, double t, double s, double center);
+
 }  // namespace mixcert
