@@ -21,8 +21,11 @@ void add_to(Vector& sum, double weight, const Vector& part) {
   sum.head(part.size()) += weight * part;
 }
 
-/// Is the local term about the law of the output as a whole (Y.1), (Y.9)? Then it is no sum over neurons.
-bool is_whole(const LayerTerms& terms) { return terms.theorem == "Y.1" || terms.theorem == "Y.9"; }
+/// Is the local term about the law of the output as a whole (Y.1), (Y.9), (Y.20)? Then it is no sum over
+/// neurons.
+bool is_whole(const LayerTerms& terms) {
+  return terms.theorem == "Y.1" || terms.theorem == "Y.9" || terms.theorem == "Y.20";
+}
 
 /// `terms` with the amounts of its local term; what they leave of it is rounding.
 LayerContributions contributions_of(const LayerTerms& terms, const std::vector<RootParts>& roots) {
@@ -112,7 +115,7 @@ std::string_view to_string(Source source) {
 BoundContributions moment_contributions(const Network& network, const Sensitivity& sensitivity,
                                         const Carriers& carriers, const MomentTrace& trace, bool sharpen) {
   Certificate certificate = evaluate_moment_certificate(network, sensitivity, carriers, trace);
-  if (sharpen) certificate = sharpened_certificate(network, trace, std::move(certificate));
+  if (sharpen) certificate = sharpened_certificate(network, carriers, trace, std::move(certificate));
   return contributions_of(certificate, [&](std::size_t k) {
     return moment_parts(network, carriers, trace.layers[k], static_cast<Index>(k) + 1, certificate.layers[k]);
   });

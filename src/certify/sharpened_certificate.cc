@@ -1,12 +1,14 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The last hidden layer's local term by further theorems: the law of the output itself (Y.1). No metric
-// carries this term, so a bound of W2 is all that is needed; pieces combine as in (H.3).
+// Local terms by further theorems. The last hidden layer's: the law of the output itself (Y.1), (Y.9). No
+// metric carries this term, so a bound of W2 is all that is needed; pieces combine as in (H.3). The first of
+// two hidden layers: (Y.20), likewise a bound of W2 at the output.
 #include <utility>
 
 #include "certify/line_push.h"
 #include "certify/replaced_weights.h"
 #include "certify/stein_push.h"
+#include "certify/two_stage_carry.h"
 #include "mixcert/certify/moment_certificate.h"
 
 namespace mixcert {
@@ -55,8 +57,10 @@ bool has_plain_last_layer(const Network& network, const MomentTrace& trace) {
 
 }  // namespace
 
-Certificate sharpened_certificate(const Network& network, const MomentTrace& trace, Certificate certificate) {
+Certificate sharpened_certificate(const Network& network, const Carriers& carriers, const MomentTrace& trace,
+                                  Certificate certificate) {
   if (!has_plain_last_layer(network, trace)) return certificate;
+  take_smaller(two_stage_distance(network, carriers, trace), "Y.20", certificate.layers.front());
   LayerTerms& terms = certificate.layers.back();
   // For one output (Y.1) is next to exact; where it does not apply, or for several, (Y.9).
   const Upper line = local_error(network, trace, line_push_distance);

@@ -47,7 +47,7 @@ std::vector<Attempt> attempt(const Prepared& prepared, const std::vector<FirstPu
     Certificate certificate =
         evaluate_moment_certificate(prepared.network, prepared.sensitivity, prepared.carriers, trace);
     if (prepared.sharpen)
-      certificate = sharpened_certificate(prepared.network, trace, std::move(certificate));
+      certificate = sharpened_certificate(prepared.network, prepared.carriers, trace, std::move(certificate));
     attempts.push_back({std::move(trace), std::move(certificate)});
   }
   return attempts;

@@ -15,9 +15,11 @@ namespace mixcert {
 Certificate evaluate_moment_certificate(const Network& network, const Sensitivity& sensitivity,
                                         const Carriers& carriers, const MomentTrace& trace);
 
-/// The same with the last layer's local term by the theorem that makes it smallest: where neurons are
-/// independent also by the law of the output itself (one output, Y.1) or a Stein bound (several, Y.9).
-Certificate sharpened_certificate(const Network& network, const MomentTrace& trace, Certificate certificate);
+/// The same with local terms by the theorem that makes them smallest. The last layer's, where neurons are
+/// independent, also by the law of the output itself (one output, Y.1) or a Stein bound (several, Y.9); the
+/// first one's of two also by carrying it through the second layer given its inputs (Y.20).
+Certificate sharpened_certificate(const Network& network, const Carriers& carriers, const MomentTrace& trace,
+                                  Certificate certificate);
 
 /// The terms of one hidden layer (1..K) alone, for planners that choose splits.
 LayerTerms evaluate_moment_layer(const Network& network, const Sensitivity& sensitivity,

@@ -1,0 +1,186 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Sums over the first layer's neurons for every neuron of the second (Y.25), then the theorem (Y.20). Sums of
+// nonnegative numbers are good to kSafety; sums with signs get their rounding.
+#include "certify/two_stage_carry.h"
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+#include "certify/moment_error.h"
+#include "certify/replaced_weights.h"
+#include "certify/two_stage_neuron.h"
+#include "certify/two_stage_sums.h"
+
+namespace mixcert {
+namespace {
+
+/// Per neuron of the first layer, rounded up but for gain and square_slope. d = a - E a - gain x, q = a^2 - E
+/// a^2.
+struct FirstMoments {
+  Vector gain, linear;        ///< linear: |E d x|
+  Vector d2, d4, q2, q4;      ///< E d^2, E d^4, E q^2, E q^4
+  Vector slope, slope_error;  ///< E q x
+};
+
+FirstMoments first_moments(const ActivationMap& activation, const Gaussian& piece, const SurrogateLaw& law) {
+  const Index n = piece.dimension();
+  const Vector deviations = piece.covariance.variances().cwiseSqrt();
+  FirstMoments all{law.gain,         law.linear.cwiseAbs() + law.error,
+                   Vector(n),        Vector(n),
+                   Vector(n),        Vector(n),
+                   law.square_slope, law.square_slope_error};
+  for (Index j = 0; j < n; ++j) {
+    const double d = std::hypot(std::hypot(law.linear(j), law.quadratic(j)), law.rest(j)) + law.error(j);
+    const double q = std::hypot(law.square_slope(j), law.square_rest(j)) + law.square_slope_error(j);
+    const ValuePowers powers =
+        value_powers(activation.at(j), piece.mean(j), deviations(j), law.gain(j), {law.mean(j), law.error(j)},
+                     {law.second(j), law.second_error(j)});
+    all.d2(j) = d * d * kSafety;
+    all.q2(j) = q * q * kSafety;
+    all.d4(j) = std::max(powers.deviation, all.d2(j) * all.d2(j));
+    all.q4(j) = std::max(powers.square, all.q2(j) * all.q2(j));
+  }
+  return all;
+}
+
+Matrix weight_variances(const DenseLayer& layer) {
+  const auto* mean_field = std::get_if<MeanFieldWeights>(&layer.weights());
+  return mean_field == nullptr ? Matrix::Zero(layer.outputs(), layer.inputs()).eval() : mean_field->variance;
+}
+
+/// Fourth moments of sums of independent centred pairs: E (sum p)^2 (sum q)^2 is at most sum E p^2 sum E q^2
+/// + 2 (sum E pq)^2 + sum E p^2 q^2.
+Vector product_norm(const Vector& p2, const Vector& q2, const Vector& pq, const Vector& both) {
+  return (kSafety * (p2.array() * q2.array() + 2.0 * pq.array().square() + both.array())).sqrt();
+}
+
+/// What the second layer's neurons have of the first, one entry each; empty where noise is missing or
+/// inexact.
+std::vector<NeuronSpread> neuron_spreads(const DenseLayer& layer, const SurrogateLaw& law,
+                                         const FirstMoments& first) {
+  const Matrix& m = layer.weight_mean();
+  const Matrix v = weight_variances(layer);
+  const Index n = layer.inputs();
+  const double rounding = rounding_gamma(2 * n + 64);
+  const Vector mean = m * law.mean + layer.bias_mean();
+  const Vector mean_error = m.cwiseAbs() * law.error +
+                            rounding * (m.cwiseAbs() * law.mean.cwiseAbs() + layer.bias_mean().cwiseAbs());
+  const Vector noise = v * law.second + layer.bias_variances();
+  const Vector noise_error = v * law.second_error + rounding * noise;
+  for (Index l = 0; l < noise.size(); ++l) {
+    const bool exact = noise(l) > 0.0 && noise_error(l) <= kSpreadAccuracy * noise(l) &&
+                       mean_error(l) <= kSpreadAccuracy * std::sqrt(noise(l));
+    if (!exact) return {};
+  }
+  const Matrix share = noise.cwiseInverse().asDiagonal() * v;  // of S/noise
+  const Matrix m2 = m.cwiseAbs2(), m4 = m2.cwiseAbs2(), share2 = share.cwiseAbs2();
+  const Matrix mixed = m.cwiseProduct(share), mixed2 = mixed.cwiseAbs2();
+  const Vector gain2 = first.gain.cwiseAbs2(), d_root = first.d4.cwiseSqrt(), q_root = first.q4.cwiseSqrt();
+  const Vector signal = m2 * gain2, delta2 = m2 * first.d2, u2 = share2 * first.q2;
+  const Vector kurtosis = m4 * first.d4;
+  const Vector slopes = first.gain.cwiseProduct(first.slope);
+  const Vector h_u = (mixed * slopes).cwiseAbs() +
+                     mixed.cwiseAbs() * (rounding * slopes.cwiseAbs() +
+                                         first.gain.cwiseAbs().cwiseProduct(first.slope_error));
+  const Vector u3 = share.cwiseProduct(share2) * first.q2.cwiseProduct(first.q4).cwiseSqrt();
+  const Vector u4 = 3.0 * u2.cwiseAbs2() + share2.cwiseAbs2() * first.q4;
+  const Vector hd = product_norm(signal, delta2, m2 * first.gain.cwiseAbs().cwiseProduct(first.linear),
+                                 m4 * (1.7321 * gain2.cwiseProduct(d_root)));
+  const Vector hu = product_norm(signal, u2, h_u, mixed2 * (1.7321 * gain2.cwiseProduct(q_root)));
+  const Vector du = product_norm(delta2, u2, mixed.cwiseAbs() * first.d2.cwiseProduct(first.q2).cwiseSqrt(),
+                                 mixed2 * d_root.cwiseProduct(q_root));
+  std::vector<NeuronSpread> all;
+  for (Index l = 0; l < noise.size(); ++l) {
+    const double square = delta2(l) * delta2(l);
+    all.push_back({mean(l), noise(l), layer.bias_variances()(l), signal(l) * kSafety, delta2(l) * kSafety,
+                   std::sqrt(2.0 * square + kurtosis(l)) * kSafety, (3.0 * square + kurtosis(l)) * kSafety,
+                   u2(l) * kSafety, u3(l) * kSafety, u4(l) * kSafety, hd(l), hu(l), du(l)});
+  }
+  return all;
+}
+
+/// (Y.20) from the neurons.
+double carried_distance(const DenseLayer& layer, const DenseLayer& next, const FirstMoments& first,
+                        const std::vector<NeuronCarry>& neurons) {
+  const Index n = next.inputs();
+  Vector slope(n), noise_slope(n), rest(n), own(n), whole(n);
+  for (Index l = 0; l < n; ++l) {
+    const NeuronCarry& k = neurons[static_cast<std::size_t>(l)];
+    slope(l) = k.slope;
+    noise_slope(l) = k.noise_slope;
+    rest(l) = k.rest;
+    own(l) = k.own;
+    whole(l) = k.whole;
+  }
+  const Matrix& out = next.weight_mean();
+  const Matrix sizes = out.cwiseAbs();
+  const double rounding = rounding_gamma(n + 16);
+  const auto image_norms = [&](const Vector& slopes, const Matrix& weights) -> Vector {
+    const Matrix scaled = slopes.asDiagonal() * weights;
+    return (out * scaled).colwise().norm() + rounding * (sizes * scaled.cwiseAbs()).colwise().norm();
+  };
+  const Vector linear = image_norms(slope, layer.weight_mean()).cwiseProduct(first.d2.cwiseSqrt()) +
+                        image_norms(noise_slope, weight_variances(layer)).cwiseProduct(first.q2.cwiseSqrt());
+  const Vector column_norms = out.colwise().norm();
+  const Matrix gram = (out.transpose() * out).cwiseAbs();
+  const double spread = column_norms.dot(rest);
+  const double bent = std::sqrt(std::max(0.0, rest.dot(gram * rest)) + 4.0 * rounding * spread * spread);
+  const double mean = linear.norm() + bent;
+  const Vector noise = weight_variances(next).colwise().sum();
+  return std::sqrt(mean * mean + column_norms.cwiseAbs2().dot(own) + noise.dot(whole)) * kSafety * kSafety;
+}
+
+/// Stored moments and rounding of the Gaussian, and the rounded deviations of the piece, carried by (M.8).
+double carried_slack(const ActivationMap& activation, const DenseLayer& layer, const Gaussian& piece,
+                     const SurrogateLaw& law, const std::vector<Carrier>& carriers) {
+  const PieceError error(layer, piece, law);
+  const Vector shifts = rounding_gamma(piece.covariance.rank() + 4) * activation.lipschitz().upper *
+                        piece.covariance.variances().cwiseSqrt();
+  const Vector noise = weight_variances(layer) * shifts.cwiseAbs2();
+  double best = INFINITY;
+  for (const Carrier& carrier : carriers) {
+    double sum = 0.0;
+    for (const CarriedNorm& norm : carrier.norms) {
+      const double moved = norm.gram_roots.dot(shifts) + std::sqrt(norm.metric.dot(noise));
+      sum += norm.factor * (error.slack(norm) + moved);
+    }
+    best = std::min(best, sum * kSafety);
+  }
+  return best;
+}
+
+bool applies(const Network& network, const MomentTrace& trace) {
+  if (network.hidden_count() != 2 || trace.layers.size() != 2 || network.has_masks()) return false;
+  const MomentLayerTrace& layer = trace.layers.front();
+  if (layer.pieces.size() != 1 || layer.surrogates.size() != 1) return false;
+  for (Index k = 1; k <= 2; ++k) {
+    if (!has_independent_outputs(network.layer(k)) || has_replaced_weights(network.layer(k))) return false;
+  }
+  return layer.pieces.component(0).covariance.is_diagonal();
+}
+
+}  // namespace
+
+Upper two_stage_distance(const Network& network, const Carriers& carriers, const MomentTrace& trace) {
+  const Upper unknown{INFINITY, INFINITY};
+  if (!applies(network, trace)) return unknown;
+  const Gaussian& piece = trace.layers.front().pieces.component(0);
+  const SurrogateLaw& law = trace.layers.front().surrogates.front();
+  const DenseLayer& layer = network.layer(1);
+  const FirstMoments first = first_moments(network.activation(1), piece, law);
+  const std::vector<NeuronSpread> spreads = neuron_spreads(layer, law, first);
+  if (spreads.empty()) return unknown;
+  std::vector<NeuronCarry> neurons;
+  for (std::size_t l = 0; l < spreads.size(); ++l) {
+    neurons.push_back(carry_neuron(network.activation(2).at(static_cast<Index>(l)), spreads[l]));
+  }
+  const double distance = carried_distance(layer, network.layer(2), first, neurons);
+  const double slack = carried_slack(network.activation(1), layer, piece, law, carriers.front());
+  // Written so that NaN, left by an overflow, is no bound.
+  if (!(distance + slack < INFINITY)) return unknown;
+  return {distance, next_up(distance + slack)};
+}
+
+}  // namespace mixcert

@@ -1,0 +1,20 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The first of two hidden layers: what its surrogate costs at the output, docs/theory/two_stage.md (Y.20).
+// (M.8) carries a difference of pre-activations at worst signs; given the first layer's inputs the second
+// layer's neurons are independent, so their errors add with signs in the mean and without cross terms around
+// it.
+#pragma once
+
+#include "mixcert/certify/carrier.h"
+#include "mixcert/certify/moment_trace.h"
+#include "mixcert/network/network.h"
+
+namespace mixcert {
+
+/// W2, at the output, between the push of the first layer's piece and that of the Gaussian that stands for
+/// it; infinite where (Y.20) does not apply: other than two hidden layers, pieces, masks, dependent neurons
+/// or weights, weights that are not Gaussian, a neuron of the second layer without noise.
+Upper two_stage_distance(const Network& network, const Carriers& carriers, const MomentTrace& trace);
+
+}  // namespace mixcert

@@ -1,0 +1,169 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Derivatives of F(m, S) = E s(m + S^{1/2} g) are expectations of s' times Hermite polynomials, so they have
+// bounds that hold for all m and S: (Y.21). Numbers like 0.39895 = phi(0) are rounded up.
+#include "certify/two_stage_neuron.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "certify/two_stage_sums.h"
+#include "mixcert/activation/gaussian_moments.h"
+
+namespace mixcert {
+namespace {
+
+/// The numbers were computed from an inexact `noise`, of which none has a power above 4.
+constexpr double kInexactNoise = 1.0 + 1e-6;
+/// What inexact means and noise change an expectation of a function of range one by.
+constexpr double kInexactMean = 4.0 * kSpreadAccuracy;
+
+double fourth_root(double x) { return std::sqrt(std::sqrt(x)); }
+
+class NeuronBounds {
+ public:
+  NeuronBounds(const Activation& f, const NeuronSpread& spread)
+      : f_(f),
+        x_(spread),
+        t_(f),
+        sigma_(std::sqrt(spread.noise)),
+        signal_root_(std::sqrt(spread.signal)),
+        full_(std::sqrt(spread.noise + spread.signal)),
+        delta_(std::sqrt(spread.delta2)),
+        delta_l4_(fourth_root(spread.delta4)),
+        u_(std::sqrt(spread.u2)),
+        floor_(1.0 + std::sqrt(std::max(0.0, spread.least * (1.0 - 1e-6)) / spread.noise)),
+        center_(gaussian_moments(f, spread.mean, sigma_)),
+        full_cells_(f, spread.mean, full_) {
+    const double jump = t_.jump();
+    second_ = std::min(0.39895 * jump / sigma_, t_.curvature);
+    third_ = t_.piecewise_linear ? 0.24198 * jump / x_.noise
+                                 : std::min(0.48395 * jump / x_.noise, 0.79789 * t_.curvature / sigma_);
+  }
+
+  [[nodiscard]] NeuronCarry carry() const {
+    NeuronCarry best;
+    const double signal_rest = choose_slope(best.slope);
+    best.rest = signal_rest + noise_rest(best.noise_slope);
+    const double noise = std::sqrt(noise_part());
+    best.own = square_of(std::sqrt(signal_part(best.slope)) + noise) * kInexactNoise;
+    best.whole = square_of(std::sqrt(signal_part(0.0)) + noise) * kInexactNoise;
+    best.rest *= kInexactNoise;
+    return best;
+  }
+
+ private:
+  static double square_of(double x) { return x * x; }
+
+  /// (Y.22) at the better of two slopes, which is returned too.
+  double choose_slope(double& slope) const {
+    const double by_average = average_rest(slope);
+    double center_slope = 0.0;
+    const double by_center = center_rest(center_slope);
+    if (by_center < by_average) slope = center_slope;
+    return std::min(by_center, by_average);
+  }
+
+  [[nodiscard]] double clamped(double slope) const { return std::clamp(slope, t_.low, t_.high); }
+
+  /// alpha = E s'(z'): F_m(m') - alpha in L4, by the contraction of conditional expectations.
+  double average_rest(double& slope) const {
+    const Enclosed moment = gaussian_moments(f_, x_.mean, full_).slope;
+    slope = clamped(moment.value / full_);
+    const double error = moment.error / full_ + kInexactMean * t_.jump();
+    const double share = x_.signal / (x_.signal + x_.noise);
+    const double steep = second_ * signal_root_;
+    const double variance = std::min(
+        share * (full_cells_.about(slope).mean + kInexactMean * square_of(t_.reach(slope))), steep * steep);
+    const double fourth = variance * std::min(variance + 4.0 * steep * steep, square_of(t_.jump()));
+    double size = fourth_root(fourth) + error;
+    if (t_.piecewise_linear) {
+      const double exact = smoothed_slope_fourth(f_, x_.mean, signal_root_, sigma_, slope);
+      size = std::min(size, fourth_root(exact) + kInexactMean * t_.jump());
+    }
+    return capped(size * delta_l4_, slope);
+  }
+
+  /// alpha = F_m(E m'): Taylor's formula there.
+  double center_rest(double& slope) const {
+    slope = clamped(center_.slope.value / sigma_);
+    const double error = center_.slope.error / sigma_ + kInexactMean * t_.jump();
+    const double bend =
+        1.41422 * center_.curvature.magnitude() / x_.noise + kInexactMean * t_.jump() / sigma_;
+    return capped(error * delta_ + bend * x_.h_delta + 0.5 * third_ * 3.2012 * x_.signal * delta_l4_, slope);
+  }
+
+  /// Adds the term of second order in delta; never more than |F_m - alpha| <= reach.
+  [[nodiscard]] double capped(double first, double slope) const {
+    return std::min(first + 0.5 * second_ * delta_l4_ * delta_l4_, t_.reach(slope) * delta_);
+  }
+
+  /// (Y.22), the part of S.
+  double noise_rest(double& slope) const {
+    const Enclosed& bend = center_.curvature;
+    slope = bend.value / (1.41421356 * x_.noise);
+    const double jump = t_.jump();
+    const double error =
+        0.70711 * bend.error / x_.noise + 1e-8 * std::abs(slope) + kInexactMean * jump / sigma_;
+    const double curved = t_.piecewise_linear
+                              ? 0.19948 * jump * sigma_
+                              : std::min(0.3778 * jump * sigma_, 0.24198 * t_.curvature * x_.noise);
+    const double taylor =
+        x_.noise * (error * u_ + 0.5 * third_ * (x_.h_u + x_.delta_u)) + curved * std::sqrt(x_.u4);
+    const double crude = (0.39895 * jump * sigma_ / floor_ + std::abs(slope) * x_.noise) * u_;
+    return std::min(taylor, crude);
+  }
+
+  /// No less than E (s(m + noise^{1/2} g) - s(z') - slope delta)^2.
+  [[nodiscard]] double signal_part(double slope) const {
+    const double reach = t_.reach(slope), reach2 = reach * reach;
+    const double range =
+        t_.piecewise_linear ? std::abs(square_of(t_.high - slope) - square_of(t_.low - slope)) : reach2;
+    const double jumps = 0.39895 * range / sigma_;
+    const double steep = t_.piecewise_linear ? jumps : std::min(jumps, 2.0 * reach * t_.curvature);
+    const SlopeCells::Squares squares = full_cells_.about(slope);
+    const double spread =
+        std::min(signal_root_ / full_ * (squares.spread + kInexactMean * reach2), steep * signal_root_);
+    const double bound = (squares.mean + kInexactMean * reach2) * x_.delta2 + spread * x_.delta_sd +
+                         0.5 * steep * delta_ * std::sqrt(x_.delta4);
+    return std::min(bound, reach2 * x_.delta2);
+  }
+
+  /// No less than E (s(z) - s(m + noise^{1/2} g))^2, (Y.23).
+  [[nodiscard]] double noise_part() const {
+    const double largest = square_of(t_.reach(0.0));
+    const double lipschitz = t_.reach(0.0);
+    const double range = t_.piecewise_linear ? std::abs(t_.high * t_.high - t_.low * t_.low) : largest;
+    const double by_mean = t_.piecewise_linear
+                               ? 0.29354 * range / sigma_
+                               : std::min(0.58706 * range / sigma_, 2.0 * lipschitz * t_.curvature);
+    const double by_noise = t_.piecewise_linear
+                                ? 0.4632 * range
+                                : std::min(0.9264 * range, 1.5958 * lipschitz * t_.curvature * sigma_);
+    const double root2 = std::min(x_.u2 / 4.0 + x_.u3 / 8.0 + 0.625 * x_.u4, x_.u2 / (floor_ * floor_));
+    const double cube = u_ * std::sqrt(x_.u4);
+    const double root3 = std::min(cube / 8.0 + 0.875 * x_.u4, cube / (floor_ * floor_ * floor_));
+    const double moved = by_mean * u_ * (x_.h_u + x_.delta_u);
+    const double moving = std::min(moved / (floor_ * floor_), 0.265625 * moved + 0.875 * largest * x_.u4);
+    const double still = SlopeCells(f_, x_.mean, sigma_).weighted() + kInexactMean * largest;
+    return x_.noise * std::min(still * root2 + moving + by_noise * root3, largest * root2);
+  }
+
+  const Activation& f_;
+  const NeuronSpread& x_;
+  SlopeTraits t_;
+  double sigma_, signal_root_, full_;
+  double delta_, delta_l4_, u_;
+  double floor_;                     ///< 1 + (least/noise)^{1/2}, no more than 1 + (S/noise)^{1/2}
+  GaussianMoments center_;           ///< of s(N(mean, noise))
+  SlopeCells full_cells_;            ///< of s'(z')
+  double second_ = 0.0, third_ = 0;  ///< bounds of |F_mm| and |F_mmm| at S = noise
+};
+
+}  // namespace
+
+NeuronCarry carry_neuron(const Activation& f, const NeuronSpread& spread) {
+  return NeuronBounds(f, spread).carry();
+}
+
+}  // namespace mixcert

@@ -1,0 +1,251 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Cells have the width 1/16 up to |x| = 8; on a cell an activation is its chord up to a bend, its slope stays
+// between its ends up to curvature times half the width (Y.24). A kink is an end of cells.
+#include "certify/two_stage_sums.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "mixcert/core/normal.h"
+#include "mixcert/core/rounding.h"
+
+namespace mixcert {
+namespace {
+
+using F = ActivationFunction;
+
+constexpr int kSlopeCellsPerUnit = 16;
+constexpr double kLastNode = 8.0;
+/// No less than the integral of (x - 7)^8 phi over x > 8.
+constexpr double kBeyondLast = 3e-15;
+
+/// An end of cells, and the cell to its right.
+struct CellNode {
+  double x;
+  double mass, second;  ///< of the normal law over the cell: no less than E 1, E x^2
+};
+
+const std::vector<CellNode>& cell_nodes() {
+  static const std::vector<CellNode> nodes = [] {
+    std::vector<CellNode> made;
+    const int count = 2 * kSlopeCellsPerUnit * static_cast<int>(kLastNode);
+    for (int i = 0; i <= count; ++i) {
+      const double a = static_cast<double>(i) / kSlopeCellsPerUnit - kLastNode;
+      const double b = a + 1.0 / kSlopeCellsPerUnit;
+      const double mass = normal_mass(a, b) * kSafety;
+      // The integral of x^2 phi; both terms of the difference are good to 1e-15.
+      const double second = mass + (a * normal_density(a) - b * normal_density(b)) + 1e-14;
+      made.push_back({a, mass, std::min(second * kSafety, mass * std::max(a * a, b * b))});
+    }
+    return made;
+  }();
+  return nodes;
+}
+
+/// sup |f''|, (V.5).
+double largest_curvature(F function) {
+  switch (function) {
+    case F::Tanh:
+      return 0.77;
+    case F::Sigmoid:
+      return 0.1;
+    case F::Erf:
+      return 0.97;
+    case F::Gelu:
+      return 0.8;
+    case F::Silu:
+      return 0.5;
+    case F::Softplus:
+      return 0.25;
+    case F::Elu:
+      return 1.0;
+    default:
+      return std::numeric_limits<double>::infinity();
+  }
+}
+
+/// Slopes of these are largest at zero and fall on both sides.
+bool has_single_peak(F function) {
+  return function == F::Tanh || function == F::Sigmoid || function == F::Erf;
+}
+
+/// Slopes of these lie between those at the ends of a cell that does not have the peak inside.
+bool has_slope_between_ends(F function) {
+  return has_single_peak(function) || function == F::Softplus || function == F::Elu;
+}
+
+class ValueSums {
+ public:
+  ValueSums(const Activation& f, double m, double s, double gain, const Enclosed& mean,
+            const Enclosed& second)
+      : f_(f), m_(m), s_(s), gain_(gain), mean_(mean), second_(second), traits_(f) {}
+
+  ValuePowers sum() {
+    const std::vector<CellNode>& nodes = cell_nodes();
+    const double kink = -m_ / s_;
+    double last = value(nodes[0].x);
+    for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
+      const double a = nodes[i].x, b = nodes[i + 1].x;
+      const double next = value(b);
+      if (traits_.piecewise_linear && a < kink && kink < b) {
+        add(a, kink, last, value(kink), normal_mass(a, kink) * kSafety);
+        add(kink, b, value(kink), next, normal_mass(kink, b) * kSafety);
+      } else {
+        add(a, b, last, next, nodes[i].mass);
+      }
+      last = next;
+    }
+    add_beyond(-kLastNode);
+    add_beyond(kLastNode);
+    powers_.deviation *= kSafety;
+    powers_.square *= kSafety;
+    return powers_;
+  }
+
+ private:
+  [[nodiscard]] double value(double x) const { return f_(m_ + s_ * x); }
+
+  /// The cell [a, b], with the activation's values at its ends.
+  void add(double a, double b, double va, double vb, double mass) {
+    const double largest = std::max(std::abs(va), std::abs(vb));
+    // Values (V.6), their arguments, the line.
+    const double rounding =
+        128 * kUnitRoundoff *
+        (1.0 + largest + std::abs(m_) + kLastNode * (s_ + std::abs(gain_)) + std::abs(mean_.value));
+    const double w = b - a;
+    const double bend =
+        (traits_.piecewise_linear ? 0.0 : 0.125 * w * w * s_ * s_ * traits_.curvature) + rounding;
+    const double da = va - mean_.value - gain_ * a, db = vb - mean_.value - gain_ * b;
+    const double d = std::max(std::abs(da), std::abs(db)) + bend + mean_.error;
+    const double high = largest + bend;
+    const double low = va * vb > 0.0 ? std::max(0.0, std::min(std::abs(va), std::abs(vb)) - bend) : 0.0;
+    // a^2 lies in [low^2, high^2].
+    const double q = std::max(high * high * kSafety - second_.value, second_.value - low * low) +
+                     second_.error + 1e-9 * high * high;
+    accumulate(mass, d, q);
+  }
+
+  /// With z = |x| - 8: |d| <= |d(8)| + steep z and |a^2 - a(8)^2| <= 2 |a(8)| steep z + (steep z)^2.
+  void add_beyond(double x) {
+    const double steep = s_ * std::max(std::abs(traits_.low), std::abs(traits_.high));
+    const double last = value(x);
+    const double rounding =
+        128 * kUnitRoundoff * (1.0 + std::abs(last) + std::abs(m_) + kLastNode * (s_ + std::abs(gain_)));
+    const double d = std::abs(last - mean_.value - gain_ * x) + mean_.error + rounding;
+    const double size = std::abs(last) + rounding;
+    const double q = std::abs(last * last - second_.value) + second_.error + 2.0 * rounding * size;
+    accumulate(kBeyondLast, std::max(d, steep + std::abs(gain_)) * kSafety,
+               std::max(q, 2.0 * size * steep + steep * steep) * kSafety);
+  }
+
+  void accumulate(double mass, double d, double q) {
+    powers_.deviation += mass * (d * d) * (d * d);
+    powers_.square += mass * (q * q) * (q * q);
+  }
+
+  const Activation& f_;
+  double m_, s_, gain_;
+  Enclosed mean_, second_;
+  SlopeTraits traits_;
+  ValuePowers powers_;
+};
+
+}  // namespace
+
+ValuePowers value_powers(const Activation& f, double m, double s, double gain, const Enclosed& mean,
+                         const Enclosed& second) {
+  if (!(s > 0.0)) return {};
+  return ValueSums(f, m, s, gain, mean, second).sum();
+}
+
+SlopeTraits::SlopeTraits(const Activation& f) {
+  const F function = f.function();
+  piecewise_linear = function == F::Identity || function == F::Relu || function == F::LeakyRelu;
+  const SlopeRange range = f.slope_range();
+  low = range.low;
+  high = range.high;
+  curvature = largest_curvature(function);
+}
+
+double SlopeTraits::reach(double center) const {
+  return std::max(std::abs(high - center), std::abs(center - low));
+}
+
+SlopeCells::SlopeCells(const Activation& f, double m, double s) : traits_(f) {
+  if (!traits_.piecewise_linear) {
+    add_smooth(f, m, s);
+    return;
+  }
+  const double kink = std::clamp(-m / s, -40.0, 40.0);
+  const double left = f.derivative(-1.0), right = f.derivative(1.0);
+  const double moment = kink * normal_density(kink);
+  const double below = normal_tail(-kink), above = normal_tail(kink);
+  cells_.push_back({below * kSafety, (below - moment) * kSafety, left, left});
+  cells_.push_back({above * kSafety, (above + moment) * kSafety, right, right});
+}
+
+void SlopeCells::add_smooth(const Activation& f, double m, double s) {
+  const std::vector<CellNode>& nodes = cell_nodes();
+  const bool peak = has_single_peak(f.function());
+  const bool between = has_slope_between_ends(f.function());
+  cells_.reserve(nodes.size() + 1);
+  double last = f.derivative(m + s * nodes[0].x);
+  for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
+    const double za = m + s * nodes[i].x, zb = m + s * nodes[i + 1].x;
+    const double next = f.derivative(zb);
+    const double rounding = 256 * kUnitRoundoff * (1.0 + std::abs(m) + s * kLastNode);
+    const double slack = between ? rounding : 0.5 * (zb - za) * traits_.curvature + rounding;
+    const bool at_peak = peak && za <= rounding && zb >= -rounding;
+    const double high = at_peak ? traits_.high : std::min(traits_.high, std::max(last, next) + slack);
+    const double low = std::max(traits_.low, std::min(last, next) - slack);
+    cells_.push_back({nodes[i].mass, nodes[i].second, low, high});
+    last = next;
+  }
+  cells_.push_back({kBeyondLast, 100.0 * kBeyondLast, traits_.low, traits_.high});
+}
+
+SlopeCells::Squares SlopeCells::about(double center) const {
+  double mean = 0.0, least = 0.0, fourth = 0.0;
+  for (const Cell& cell : cells_) {
+    const double below = cell.low - center, above = cell.high - center;
+    const double high = std::max(below * below, above * above);
+    const double low = below <= 0.0 && above >= 0.0 ? 0.0 : std::min(below * below, above * above);
+    mean += cell.mass * high;
+    fourth += cell.mass * high * high;
+    least += cell.mass * low;
+  }
+  least *= 1.0 - 1e-8;  // masses were rounded up
+  const double reach = traits_.reach(center);
+  const double variance = fourth * kSafety - least * least + 1e-13 * std::pow(reach, 4);
+  return {mean * kSafety + 1e-13 * reach * reach, std::sqrt(std::max(0.0, variance)) * kSafety};
+}
+
+double SlopeCells::weighted() const {
+  double sum = 0.0;
+  for (const Cell& cell : cells_) {
+    sum += cell.second * std::max(cell.low * cell.low, cell.high * cell.high);
+  }
+  const double reach = traits_.reach(0.0);
+  return sum * kSafety + 1e-13 * reach * reach;
+}
+
+double smoothed_slope_fourth(const Activation& f, double m, double t, double s, double center) {
+  const std::vector<CellNode>& nodes = cell_nodes();
+  const double left = f.derivative(-1.0), right = f.derivative(1.0);
+  // Monotone in h, so largest at an end of the cell.
+  const auto distance = [&](double h) {
+    return std::abs(left + (right - left) * normal_cdf((m + t * h) / s) - center) + 1e-14;
+  };
+  double sum = 0.0, last = distance(nodes[0].x);
+  for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
+    const double next = distance(nodes[i + 1].x);
+    const double largest = std::max(last, next);
+    sum += nodes[i].mass * (largest * largest) * (largest * largest);
+    last = next;
+  }
+  return (sum + kBeyondLast * std::pow(SlopeTraits(f).reach(center), 4)) * kSafety;
+}
+
+}  // namespace mixcert
