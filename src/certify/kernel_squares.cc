@@ -1,15 +1,16 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Upper sums of (Y.11), one half of the line at a time: from the far end inwards, so that no integral is
-// divided by a density smaller than that of its mass. Between nodes the activation is its chord up to `bend`,
-// and every kernel is bounded by its values and slopes at the ends of the cell, since u' = x u - c.
+// (Y.11), one half of the line at a time: from the far end inwards, so that no integral is divided by a
+// density smaller than that of its mass. Between nodes the activation is its chord up to `bend`, and a kernel
+// K its chord up to w^2/8 sup |K''|, because u' = x u - c for u = h_c.
 #include "certify/kernel_squares.h"
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
+#include <iterator>
 
-#include "mixcert/core/normal.h"
+#include "certify/activation_bends.h"
+#include "certify/kernel_cell_bounds.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {
@@ -17,222 +18,201 @@ namespace {
 
 using F = ActivationFunction;
 
-constexpr int kCellsPerUnit = 14;
-constexpr double kFar = 7.0;
-/// int_X^inf (1 + x - X)^12 phi(x) dx is below this, X = kFar.
-constexpr double kBeyond = 5e-11;
-
-struct GridPoint {
-  double x, density, tail;
-  double inverse;  ///< of the density
+/// Beyond the last node: from here on, int_x^inf (1 + t - X)^12 phi(t) dt is below `mass`, X = kFarKernel.
+struct FarPiece {
+  double x, mass;
 };
+constexpr FarPiece kFarPieces[] = {{kFarKernel, 5e-11}, {10.0, 1e-15}, {14.0, 1e-32}, {20.0, 1e-73}};
+/// int_10^inf of t - X and of its square, times phi, are below this.
+constexpr double kVeryFar = 1e-22;
 
-GridPoint grid_point(double x) {
-  const double density = normal_density(x);
-  return {x, density, normal_tail(x), 1.0 / density};
-}
-
-const std::vector<GridPoint>& half_grid() {
-  static const std::vector<GridPoint> points = [] {
-    std::vector<GridPoint> made;
-    for (int i = 0; i <= kCellsPerUnit * static_cast<int>(kFar); ++i) {
-      made.push_back(grid_point(static_cast<double>(i) / kCellsPerUnit));
-    }
-    return made;
-  }();
-  return points;
-}
-
-/// The activation on one half of the line, as a function of y = |x|.
-struct HalfFunction {
-  const Activation& f;
-  double m, s;  ///< s has the sign of the half
-  bool piecewise_linear, is_smooth;
-
-  [[nodiscard]] double value(double y) const { return f(m + s * y); }
-  /// Of the cell that `inside` lies in.
-  [[nodiscard]] double slope(double y, double inside) const {
-    return s * f.derivative(piecewise_linear ? m + s * inside : m + s * y);
-  }
-};
-
-/// sup |u| on a cell of width w: values and slopes at its ends, a bound of |u''|.
-double cell_bound(double u0, double u1, double slope0, double slope1, double curvature, double error,
-                  double w) {
-  const double slope = std::max(std::abs(slope0), std::abs(slope1)) + 0.5 * w * curvature;
-  return std::max(std::abs(u0), std::abs(u1)) + error + 0.5 * w * slope;
-}
-
-/// Everything known at a node: h = h_d and k = h_{d^2 - v}, and what they may be off by.
-struct Kernels {
-  double h, k, h_error, k_error;
-};
-
+/// One half of the line, y = |x|; s has the sign of the half.
 class HalfSums {
  public:
-  HalfSums(const HalfFunction& f, const Enclosed& mean, const Enclosed& variance)
+  HalfSums(const Activation& f, double m, double s, const Enclosed& mean, const Enclosed& variance,
+           const KernelArray& centers, KernelSquares& sums)
       : f_(f),
-        mean_(mean.value),
-        variance_(variance.value),
-        mean_error_(mean.error),
-        variance_error_(variance.error),
-        steepest_(std::abs(f.s) * f.f.lipschitz().upper) {}
+        function_(f.function()),
+        is_linear_(function_ == F::Identity || function_ == F::Relu || function_ == F::LeakyRelu),
+        m_(m),
+        s_(s),
+        mean_(mean),
+        variance_(variance),
+        centers_(centers),
+        steepest_(std::abs(s) * f.lipschitz().upper),
+        sums_(sums) {}
 
-  void add_to(KernelSquares& sums) {
-    std::vector<GridPoint> grid = half_grid();
-    insert_kink(grid);
-    GridPoint outer = grid.back();
-    double value = f_.value(outer.x);
-    start(outer, value - mean_, sums);
-    for (std::size_t i = grid.size() - 1; i-- > 0;) {
-      const double inner_value = f_.value(grid[i].x);
-      step(grid[i], outer, inner_value, value, sums);
-      outer = grid[i];
-      value = inner_value;
+  void add() {
+    const std::vector<KernelCell>& cells = kernel_cells(is_linear_ ? 0.0 : std::abs(s_));
+    const double kink = is_linear_ || function_ == F::Elu ? -m_ / s_ : -1.0;
+    start(cells.back().right);
+    for (std::size_t i = cells.size(); i-- > 0;) {
+      const KernelCell& cell = cells[i];
+      if (kink > cell.left.x && kink < cell.right.x) {
+        const KernelNode middle = kernel_node(kink);
+        step(kernel_cell(middle, cell.right));
+        step(kernel_cell(cell.left, middle));
+      } else {
+        step(cell);
+      }
     }
   }
 
  private:
-  void insert_kink(std::vector<GridPoint>& grid) const {
-    if (f_.is_smooth) return;
-    const double kink = -f_.m / f_.s;
-    if (!(kink > 0.0) || !(kink < kFar)) return;
-    const auto at = std::find_if(grid.begin(), grid.end(), [&](const GridPoint& p) { return p.x > kink; });
-    grid.insert(at, grid_point(kink));
-  }
-
-  /// Integrals beyond the last node, and what the kernels' squares add there.
-  void start(const GridPoint& end, double d, KernelSquares& sums) {
-    const double first = end.density - end.x * end.tail;  // E (x - X)_+
-    const double second =
-        std::max(0.0, (1.0 + end.x * end.x) * end.tail - end.x * end.density);  // E (x - X)_+^2
-    const double size = std::abs(d) + mean_error_;
+  /// Integrals beyond the last node, and what the kernels' squares are there at most: the chords are the
+  /// centers.
+  void start(const KernelNode& end) {
+    const double density = 1.0 / end.inverse_density;
+    const double first = density - end.x * end.tail;                                          // E (x - X)_+
+    const double second = std::max(0.0, (1.0 + end.x * end.x) * end.tail - end.x * density);  // E (x - X)_+^2
+    reached_.x = end.x;
+    reached_.value = f_(m_ + s_ * end.x);
+    const double d = reached_.value - mean_.value;
+    const double size = std::abs(d) + mean_.error;
+    const double near = slope_beyond(0);
+    const double moved = near * first + steepest_ * kVeryFar;
     j1_ = d * end.tail;
-    j1_error_ = steepest_ * first + mean_error_ * end.tail;
-    j2_ = (d * d - variance_) * end.tail;
-    j2_error_ = 2.0 * size * steepest_ * first + steepest_ * steepest_ * second +
-                (2.0 * size * mean_error_ + variance_error_) * end.tail;
-    last_ = kernels(end);
-    const double c1 = size / kFar + steepest_;
-    const double c2 = (2.0 * size * size + variance_ + variance_error_ + 4.0 * steepest_ * steepest_) / kFar;
+    j1_error_ = moved + mean_.error * end.tail;
+    j2_ = (d * d - variance_.value) * end.tail;
+    j2_error_ = 2.0 * size * moved + near * near * second + steepest_ * steepest_ * kVeryFar +
+                (2.0 * size * mean_.error + variance_.error) * end.tail;
+    reach(end);
+    add_far(size);
+  }
+
+  /// sup |a'| on a piece beyond the last node.
+  [[nodiscard]] double slope_beyond(std::size_t piece) const {
+    const double z0 = m_ + s_ * kFarPieces[piece].x;
+    const double z1 =
+        piece + 1 < std::size(kFarPieces) ? m_ + s_ * kFarPieces[piece + 1].x : std::copysign(INFINITY, s_);
+    return std::abs(s_) * f_.max_slope(std::min(z0, z1), std::max(z0, z1)).upper * kSafety;
+  }
+
+  /// What the kernels' squares are at most beyond the last node, where |d| is at most `size`.
+  void add_far(double size) {
+    const double c1 = size / kFarKernel + steepest_;
+    const double c2 = (2.0 * size * size + variance_.magnitude() + 4.0 * steepest_ * steepest_) / kFarKernel;
     const double growth = std::max(size, steepest_);
-    const double values = std::abs(mean_) + mean_error_ + growth;
-    const double kernel = steepest_ * (c2 + (2.0 * std::abs(mean_) + 2.0 * mean_error_ + growth) * c1);
-    add(kBeyond, steepest_ * c1, kernel, kernel, values, sums);
+    const double values = mean_.magnitude() + growth;
+    const double kernel = c2 + (2.0 * mean_.magnitude() + growth) * c1;
+    const KernelArray bounds = {c1 * values, kernel, kernel, kernel * values, kernel * values, c1};
+    for (std::size_t piece = 0; piece < std::size(kFarPieces); ++piece) {
+      const double steep = slope_beyond(piece);
+      for (std::size_t p = 0; p < bounds.size(); ++p) {
+        const double bound = steep * bounds[p];
+        sums_.rest[p] += 2.0 * kFarPieces[piece].mass * bound * bound;
+      }
+    }
+    // P(Z > X) < 2e-12.
+    for (std::size_t p = 0; p < bounds.size(); ++p) sums_.rest[p] += 4e-12 * centers_[p] * centers_[p];
   }
 
-  static void add(double mass, double tau, double second, double square, double value, KernelSquares& sums) {
-    sums.tau.add(mass, tau);
-    sums.tau_value.add(mass, tau * value);
-    sums.second.add(mass, second);
-    sums.square.add(mass, square);
-    sums.second_value.add(mass, second * value);
-    sums.square_value.add(mass, square * value);
-  }
-
-  [[nodiscard]] Kernels kernels(const GridPoint& p) const {
-    const double rounding = 1e-11 * (std::abs(j1_) + std::abs(j2_) + p.tail * variance_);
-    return {j1_ * p.inverse, j2_ * p.inverse, (j1_error_ + rounding) * p.inverse,
-            (j2_error_ + rounding) * p.inverse};
+  /// h and k at a node from their integrals.
+  void reach(const KernelNode& p) {
+    const double rounding = 1e-11 * (std::abs(j1_) + std::abs(j2_) + p.tail * variance_.value);
+    reached_.h = j1_ * p.inverse_density;
+    reached_.k = j2_ * p.inverse_density;
+    reached_.h_error = (j1_error_ + rounding) * p.inverse_density;
+    reached_.k_error = (j2_error_ + rounding) * p.inverse_density;
   }
 
   /// Adds the integrals of d and d^2 - v over the cell, d its chord up to `bend`.
-  void integrate(const GridPoint& a, const GridPoint& b, double da, double db, double bend) {
-    const double w = b.x - a.x;
-    const double mass = a.tail - b.tail;
-    const double first = a.density - b.density - a.x * mass;  // of x - a
-    const double second =
-        mass + a.x * a.density - b.x * b.density - 2.0 * a.x * (a.density - b.density) + a.x * a.x * mass;
-    const double slope = (db - da) / w;
+  void integrate(const KernelCell& cell, double da, double db, double bend) {
+    const double mass = cell.mass();
     const double size = std::max(std::abs(da), std::abs(db)) + bend;
-    j1_ += da * mass + slope * first;
-    j2_ += da * da * mass + 2.0 * da * slope * first + slope * slope * second - variance_ * mass;
-    // Densities and tails are good to 5e-14 of themselves; `first` and `second` are differences of them.
-    const double lost = 1e-12 * (1.0 + b.x) * steepest_ * a.density;
-    j1_error_ += bend * mass + lost + 1e-11 * size * mass;
-    j2_error_ += (bend * (2.0 * size + bend) + variance_error_) * mass +
-                 lost * ((1.0 + b.x) * steepest_ + 2.0 * size) + 1e-11 * (size * size + variance_) * mass;
+    j1_ += da * (cell.aa + cell.ab) + db * (cell.ab + cell.bb);
+    j2_ += da * da * cell.aa + 2.0 * da * db * cell.ab + db * db * cell.bb - variance_.value * mass;
+    j1_error_ += (bend + 1e-11 * size) * mass;
+    j2_error_ +=
+        (bend * (2.0 * size + bend) + variance_.error + 1e-11 * (size * size + variance_.value)) * mass;
   }
 
-  void step(const GridPoint& a, const GridPoint& b, double va, double vb, KernelSquares& sums) {
-    const double w = b.x - a.x;
+  void step(const KernelCell& cell) {
+    const double w = cell.width();
     if (!(w > 0.0)) return;
-    const double middle = a.x + 0.5 * w;
-    const double curvature = f_.piecewise_linear ? 0.0 : f_.s * f_.s;  // of a
-    const double da = va - mean_, db = vb - mean_;
-    const double largest = std::max(std::abs(va), std::abs(vb));
-    const double bend =
-        std::min(0.125 * w * w * curvature, 0.5 * w * steepest_) + mean_error_ + 1e-13 * (1.0 + largest);
-    const double size = largest + bend;
-    const Kernels outer = last_;
-    integrate(a, b, da, db, bend);
-    const Kernels inner = last_ = kernels(a);
-    const double sa = f_.slope(a.x, middle), sb = f_.slope(b.x, middle);
-    const double steep =
-        std::min(steepest_, (std::max(std::abs(sa), std::abs(sb)) + 0.5 * w * curvature) * kSafety);
-    const double h_error = std::max(inner.h_error, outer.h_error);
-    const double k_error = std::max(inner.k_error, outer.k_error);
-    const double d_size = std::max(std::abs(da), std::abs(db)) + bend;
-
-    // h' = x h - d, h'' = h + x h' - a'.
-    const double x = b.x;
-    const double crude = 1.0 / (1.0 - 0.5 * w * x);
-    const double h_crude =
-        (std::max(std::abs(inner.h), std::abs(outer.h)) + h_error + 0.5 * w * d_size) * crude;
-    const double h_slope = x * h_crude + d_size;
-    const double h = cell_bound(inner.h, outer.h, a.x * inner.h - da, b.x * outer.h - db,
-                                h_crude + x * h_slope + steep, h_error, w) +
-                     0.5 * w * (x * h_error + bend);
-
-    // t = k - d h: t' = x t - (h a' - v), t'' = t + x t' - (h' a' + h a'').
-    const double v = variance_ + variance_error_;
-    const double ta = inner.k - da * inner.h, tb = outer.k - db * outer.h;
-    const double t_error = k_error + d_size * h_error + bend * h_crude;
-    const double t_source = h_crude * steep + v;
-    const double t_crude = (std::max(std::abs(ta), std::abs(tb)) + t_error + 0.5 * w * t_source) * crude;
-    const double t =
-        cell_bound(ta, tb, a.x * ta - (inner.h * sa - variance_), b.x * tb - (outer.h * sb - variance_),
-                   t_crude + x * (x * t_crude + t_source) + h_slope * steep + h_crude * curvature, t_error,
-                   w) +
-        0.5 * w * (x * t_error + h_error * steep + variance_error_);
-
-    // q = k + 2 mu h: q' = x q - (d^2 + 2 mu d - v), q'' = q + x q' - 2 a a'.
-    const double mu = std::abs(mean_) + mean_error_;
-    const double qa = inner.k + 2.0 * mean_ * inner.h, qb = outer.k + 2.0 * mean_ * outer.h;
-    const double q_error = k_error + 2.0 * mu * h_error + 2.0 * mean_error_ * h_crude;
-    const double q_source = d_size * (d_size + 2.0 * mu) + v;
-    const double q_crude = (std::max(std::abs(qa), std::abs(qb)) + q_error + 0.5 * w * q_source) * crude;
-    const double q =
-        cell_bound(qa, qb, a.x * qa - (da * (da + 2.0 * mean_) - variance_),
-                   b.x * qb - (db * (db + 2.0 * mean_) - variance_),
-                   q_crude + x * (x * q_crude + q_source) + 2.0 * size * steep, q_error, w) +
-        0.5 * w * (x * q_error + 2.0 * bend * (d_size + mu) + 2.0 * mean_error_ * d_size + variance_error_);
-    add((a.tail - b.tail) * kSafety, steep * h, steep * t, steep * q, size, sums);
+    const double za = m_ + s_ * cell.left.x, zb = m_ + s_ * cell.right.x;
+    KernelEnd right = reached_;
+    reached_.x = cell.left.x;
+    reached_.value = f_(za);
+    const double fa = slope(za, za + zb), fb = slope(zb, za + zb);
+    const Bends bends = bends_between(function_, za, zb, fa, fb);
+    const double second = s_ * s_ * bends.second, third = std::abs(s_) * s_ * s_ * bends.third;
+    const double largest = std::max(std::abs(reached_.value), std::abs(right.value));
+    const double node_error = mean_.error + 1e-13 * (1.0 + largest);
+    const double bend = std::min(0.125 * w * w * second, 0.5 * w * steepest_) + node_error;
+    integrate(cell, reached_.value - mean_.value, right.value - mean_.value, bend);
+    reach(cell.left);
+    KernelEnd left = reached_;
+    left.slope = s_ * fa;
+    right.slope = s_ * fb;
+    add_chords(cell, left.kernels(mean_.value), right.kernels(mean_.value));
+    if (is_linear_ && fa == 0.0) return;  // all kernels are zero there
+    if (second > 0.0) {
+      left.bend = s_ * s_ * second_derivative(function_, za, left.value, fa);
+      right.bend = s_ * s_ * second_derivative(function_, zb, right.value, fb);
+    }
+    const double steep = std::min(
+        steepest_, (std::max(std::abs(left.slope), std::abs(right.slope)) + 0.5 * w * second) * kSafety);
+    const CellFunction a{{largest + bend, steep, second}, {steep, second, third}, bend, node_error};
+    add_remainders(cell, left, right, a, mean_, variance_, sums_.rest);
   }
 
-  const HalfFunction& f_;
-  double mean_, variance_, mean_error_, variance_error_, steepest_;
+  /// f' at an end of a cell; `middle` has the sign of its middle.
+  [[nodiscard]] double slope(double z, double middle) const {
+    switch (function_) {
+      case F::Identity:
+        return 1.0;
+      case F::Relu:
+        return middle > 0.0 ? 1.0 : 0.0;
+      case F::LeakyRelu:
+        return middle > 0.0 ? 1.0 : f_.slope();
+      default:
+        return f_.derivative(z);
+    }
+  }
+
+  void add_chords(const KernelCell& cell, KernelArray ka, KernelArray kb) {
+    for (int p = 0; p < kKernelCount; ++p) {
+      ka[p] -= centers_[p];
+      kb[p] -= centers_[p];
+    }
+    const auto product = [&](int p, int q) {
+      return cell.aa * ka[p] * ka[q] + cell.ab * (ka[p] * kb[q] + kb[p] * ka[q]) + cell.bb * kb[p] * kb[q];
+    };
+    for (int p = 0; p < 3; ++p) {
+      for (int q = p; q < 3; ++q) sums_.second(p, q) += product(p, q);
+    }
+    for (int p = 0; p < 2; ++p) {
+      for (int q = p; q < 2; ++q) sums_.third(p, q) += product(kKernelValue + p, kKernelValue + q);
+    }
+    sums_.tau += product(kTau, kTau);
+  }
+
+  const Activation& f_;
+  const F function_;
+  const bool is_linear_;
+  const double m_, s_;
+  const Enclosed mean_, variance_;
+  const KernelArray& centers_;
+  const double steepest_;
+  KernelSquares& sums_;
+  KernelEnd reached_{};  ///< the node that was reached
   double j1_ = 0.0, j2_ = 0.0, j1_error_ = 0.0, j2_error_ = 0.0;
-  Kernels last_{};  ///< at the node that was reached
 };
 
 }  // namespace
 
 KernelSquares kernel_squares(const Activation& activation, double m, double s, const Enclosed& mean,
-                             const Enclosed& variance) {
-  const F function = activation.function();
-  const bool linear = function == F::Identity || function == F::Relu || function == F::LeakyRelu;
-  const bool smooth = !linear && function != F::Elu;
+                             const Enclosed& variance, const KernelArray& centers) {
   KernelSquares sums;
   for (const double sign : {1.0, -1.0}) {
-    const HalfFunction half{activation, m, sign * s, linear, smooth};
-    HalfSums(half, mean, variance).add_to(sums);
+    HalfSums(activation, m, sign * s, mean, variance, centers, sums).add();
   }
-  for (KernelPowers* powers :
-       {&sums.tau, &sums.tau_value, &sums.second, &sums.square, &sums.second_value, &sums.square_value}) {
-    powers->square *= kSafety;
-    powers->fourth *= kSafety;
+  for (double& rest : sums.rest) rest = std::sqrt(rest) * kSafety;
+  for (int p = 0; p < 3; ++p) {
+    for (int q = 0; q < p; ++q) sums.second(p, q) = sums.second(q, p);
   }
+  sums.third(1, 0) = sums.third(0, 1);
   return sums;
 }
 

@@ -1,38 +1,31 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Mean squares of the Stein kernels of one neuron (Y.10): with d = a - E a, v = Var a and h_c = (1/phi)
-// int_x^inf c phi, they are products of a' with h_d, h_{d^2 - v} and combinations of the two. Upper sums over
-// cells.
+// Second moments of the Stein kernels of one neuron (Y.10), (Y.11): with d = a - E a, v = Var a and h_c =
+// (1/phi) int_x^inf c phi, the kernels are products of a' with h_d, h_{d^2 - v} and combinations of the two.
+// On every cell of a grid a kernel is its chord up to a remainder; second moments of the chords are exact,
+// and the remainders are bounded.
 #pragma once
+
+#include <array>
 
 #include "mixcert/activation/gaussian_moments.h"
 
 namespace mixcert {
 
-/// No less than the second and fourth moments of a kernel.
-struct KernelPowers {
-  double square = 0.0;
-  double fourth = 0.0;
+/// The kernels of a neuron, in the notation of (Y.10).
+enum KernelName { kTauValue, kKernel, kSquare, kKernelValue, kSquareValue, kTau, kKernelCount };
 
-  void add(double mass, double bound) {
-    const double squared = bound * bound;
-    square += mass * squared;
-    fourth += mass * squared * squared;
-  }
-};
+using KernelArray = std::array<double, kKernelCount>;
 
-/// In the notation of (Y.10).
 struct KernelSquares {
-  KernelPowers tau;           ///< tau
-  KernelPowers tau_value;     ///< tau a
-  KernelPowers second;        ///< Dt
-  KernelPowers square;        ///< Dq
-  KernelPowers second_value;  ///< a Dt
-  KernelPowers square_value;  ///< a Dq
+  Eigen::Matrix3d second = Eigen::Matrix3d::Zero();  ///< E (K_p - c_p)(K_q - c_q) of tau a, Dt, Dq
+  Eigen::Matrix2d third = Eigen::Matrix2d::Zero();   ///< of a Dt, a Dq
+  double tau = 0.0;                                  ///< of tau
+  KernelArray rest{};                                ///< no less than the L2 norm of kernel less chords
 };
 
-/// z = m + s x, s > 0. `mean` and `variance` enclose E a and Var a.
+/// z = m + s x, s > 0. `mean` and `variance` enclose E a and Var a; `centers` c may be any numbers.
 KernelSquares kernel_squares(const Activation& activation, double m, double s, const Enclosed& mean,
-                             const Enclosed& variance);
+                             const Enclosed& variance, const KernelArray& centers);
 
 }  // namespace mixcert

@@ -1,23 +1,20 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Expectations of kernels are moments of the activation up to the fourth (Y.10); mean squares are upper sums
-// (Y.11).
+// Expectations of kernels are moments of the activation up to the fourth (Y.10); second moments are sums over
+// cells (Y.11).
 #include "certify/neuron_kernels.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "activation/enclosed_arithmetic.h"
-#include "certify/line_nodes.h"
 
 namespace mixcert {
 namespace {
 
-KernelLaw law_of(const Enclosed& mean, const KernelPowers& powers) {
-  const double least = std::max(0.0, std::abs(mean.value) - mean.error);
-  const double rest = std::max(0.0, powers.square - least * least * (1.0 - 1e-12));
-  return {mean, std::sqrt(rest) * kSafety,
-          (std::sqrt(std::sqrt(powers.fourth)) + mean.magnitude()) * kSafety};
+/// `square` is the mean square of the chords less the mean, (Y.11).
+KernelLaw law_of(const Enclosed& mean, double square, double rest) {
+  return {mean, (std::sqrt(std::max(0.0, square)) + rest) * kSafety};
 }
 
 /// Moments of d = a - E a from those of a - mu, |E a - mu| <= shift.
@@ -46,8 +43,9 @@ NeuronKernels neuron_kernels(const Activation& activation, double m, double s, c
   }
   LineNeuron neuron{&activation, m, s, mean.value, mean.error};
   neuron.weight = 1.0 / s;
-  const LineNodes nodes(neuron, 0.0, 1.0);
-  const CentralMoments central(nodes, mean.error);
+  // Frequencies are those of E exp(-y a^2), y about 1.
+  kernels.nodes.emplace(neuron, 2.0, 1.0);
+  const CentralMoments central(*kernels.nodes, mean.error);
   const Enclosed v = nonnegative(central.second);
   kernels.variance = v;
   kernels.second = v + square(mean);
@@ -57,15 +55,22 @@ NeuronKernels neuron_kernels(const Activation& activation, double m, double s, c
   const Enclosed covariance = central.third + 2.0 * (mean * v);  // of a and a^2
   Enclosed of_tau = 0.5 * ((1.0 / 3.0) * central.fourth + skew - square(v));
   of_tau.error += kUnitRoundoff * std::abs(central.fourth.value);  // of 1/3
-  const KernelSquares squares = kernel_squares(activation, m, s, mean, v);
-  kernels.tau = law_of(v, squares.tau);
-  kernels.tau_square = squares.tau.square;
-  kernels.tau_value = law_of(0.5 * covariance, squares.tau_value);
-  kernels.kernel = law_of(0.5 * central.third, squares.second);
-  kernels.square = law_of(covariance, squares.square);
-  kernels.kernel_value = law_of(of_tau, squares.second_value);
-  kernels.square_value =
-      law_of(0.5 * (central.fourth + 4.0 * skew + 4.0 * raised - square(v)), squares.square_value);
+  const Enclosed means[kKernelCount] = {0.5 * covariance,
+                                        0.5 * central.third,
+                                        covariance,
+                                        of_tau,
+                                        0.5 * (central.fourth + 4.0 * skew + 4.0 * raised - square(v)),
+                                        v};
+  KernelArray centers;
+  for (int p = 0; p < kKernelCount; ++p) centers[p] = means[p].value;
+  kernels.squares = kernel_squares(activation, m, s, mean, v, centers);
+  KernelLaw* const laws[kKernelCount] = {&kernels.tau_value,    &kernels.kernel,       &kernels.square,
+                                         &kernels.kernel_value, &kernels.square_value, &kernels.tau};
+  const KernelSquares& sums = kernels.squares;
+  const double squares[kKernelCount] = {sums.second(0, 0), sums.second(1, 1), sums.second(2, 2),
+                                        sums.third(0, 0),  sums.third(1, 1),  sums.tau};
+  for (int p = 0; p < kKernelCount; ++p) *laws[p] = law_of(means[p], squares[p], sums.rest[p]);
+  kernels.tau_square = std::pow(kernels.tau.deviation, 2) + std::pow(v.magnitude(), 2);
   return kernels;
 }
 

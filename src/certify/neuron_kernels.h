@@ -3,7 +3,10 @@
 // What the Stein bound takes from one neuron (Y.10): means and deviations of its kernels.
 #pragma once
 
+#include <optional>
+
 #include "certify/kernel_squares.h"
+#include "certify/line_nodes.h"
 
 namespace mixcert {
 
@@ -11,7 +14,6 @@ namespace mixcert {
 struct KernelLaw {
   Enclosed mean;
   double deviation = 0.0;  ///< no less than the standard deviation
-  double fourth = 0.0;     ///< no less than the L4 norm of kernel less mean
 };
 
 struct NeuronKernels {
@@ -25,6 +27,9 @@ struct NeuronKernels {
   KernelLaw kernel_value;   ///< a Dt, mean Cov(tau, a^2)/2
   KernelLaw square_value;   ///< a Dq, mean Var(a^2)/2
   double tau_square = 0.0;  ///< no less than E tau^2
+  KernelSquares squares;    ///< second moments of kernels less the means above
+  /// Quadrature of a; none where it is constant.
+  std::optional<LineNodes> nodes;
 };
 
 /// `mean` encloses E a. Infinite errors where nothing is known.

@@ -61,37 +61,34 @@ LayerKernels layer_kernels(const ActivationMap& activation, const DenseLayer& la
   return all;
 }
 
-/// Coordinates in which covariance and noise are both nearly diagonal.
-struct Coordinates {
-  bool exist = false;
-  Matrix root;    ///< root covariance root' >= I
-  Vector shares;  ///< root diag(noise) root' >= diag(shares)
-};
-
-/// `noise` is no more than Sb. Computed eigenvectors need not be trusted: both inequalities are checked.
-Coordinates coordinates(const Matrix& covariance, const Vector& noise) {
-  Coordinates made;
+/// `noise` is no more than Sb. Computed eigenvectors need not be trusted: all inequalities are checked.
+SteinCoordinates coordinates(const Matrix& covariance, const Vector& noise) {
+  SteinCoordinates made;
   const Index n = covariance.rows();
   const Matrix diagonal = noise.asDiagonal();
   const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> solver(diagonal, covariance);
   if (solver.info() != Eigen::Success) return made;
   made.root = solver.eigenvectors().transpose();
   if (!made.root.allFinite()) return made;
-  const double size = made.root.squaredNorm();
-  const auto off_diagonal = [&](const Matrix& x, double norm) {
-    Matrix rest = x;
-    rest.diagonal().setZero();
-    return rest.norm() + rounding_gamma(4 * n + 16) * size * norm;
+  const double size = made.root.squaredNorm(), gamma = rounding_gamma(4 * n + 16);
+  const auto off_diagonal = [](Matrix x) {
+    x.diagonal().setZero();
+    return x.norm() * kSafety;
   };
   const Matrix image = made.root * covariance * made.root.transpose();
-  const Matrix noise_image = made.root * diagonal * made.root.transpose();
-  const double least = image.diagonal().minCoeff() - off_diagonal(image, covariance.norm());
+  const double least = image.diagonal().minCoeff() - off_diagonal(image) - gamma * size * covariance.norm();
   if (!(least > 0.9)) return made;
-  made.shares = (noise_image.diagonal().array() - off_diagonal(noise_image, noise.norm()) -
-                 1e-13 * noise_image.norm()) /
-                least;
+  const Matrix noise_image = made.root * diagonal * made.root.transpose();
+  made.defect =
+      (off_diagonal(noise_image) + gamma * size * noise.norm() + 1e-11 * noise_image.norm()) / least;
+  // N is made smaller where root N root' <= I is not certain.
+  const double reduction =
+      (1.0 - 1e-11) / std::max(1.0, noise_image.diagonal().maxCoeff() / least * kSafety + made.defect);
+  made.noise = noise * reduction;
+  made.shares = noise_image.diagonal() * (reduction / least);
   made.root *= (1.0 + 1e-12) / std::sqrt(least);
-  made.exist = made.shares.allFinite();
+  made.exist = made.shares.allFinite() && made.shares.minCoeff() > -1e-12;
+  made.shares = made.shares.cwiseMax(0.0);
   return made;
 }
 
@@ -110,12 +107,14 @@ Upper stein_push_distance(const ActivationMap& activation, const DenseLayer& lay
   if (!(kernels.error < INFINITY)) return unknown;
   const Vector least_noise =
       (kernels.noise.array() - kernels.error).max(layer.bias_variances().array()) * (1.0 - 1e-12);
-  const Coordinates at = coordinates(covariance, least_noise);
+  const SteinCoordinates at = coordinates(covariance, least_noise);
   if (!at.exist) return unknown;
+  const NoiseTransform transform = noise_transform(activation, layer, piece, kernels.neurons, at.noise);
   SteinSums sums(layer, at.root);
-  for (Index j = 0; j < layer.inputs(); ++j) sums.add(j, kernels.neurons[static_cast<std::size_t>(j)]);
-  const NoiseLadder ladder = noise_ladder(activation, layer, piece, kernels.neurons, least_noise, at.shares);
-  const double flow = stein_flow(sums.norms(), ladder);
+  for (Index j = 0; j < layer.inputs(); ++j) {
+    sums.add(j, kernels.neurons[static_cast<std::size_t>(j)], transform.shares(j));
+  }
+  const double flow = stein_flow(sums.norms(), at, transform);
   const double difference =
       ((kernels.covariance - covariance).norm() * kSafety + kernels.error) * at.root.norm();
   const Matrix& m = layer.weight_mean();

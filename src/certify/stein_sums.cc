@@ -1,8 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// docs/theory/stein.md (Y.13). The fluctuation of a neuron is a sum of two or three tensors with random
-// coefficients; (x_1 + .. + x_n)^2 <= sum x_p^2 / lambda_p with lambda_p in proportion to the x_p at omega =
-// 1, so nothing is lost there.
+// docs/theory/stein.md (Y.13): means are summed with their signs, fluctuations by the exact covariances of a
+// neuron's kernels.
 #include "certify/stein_sums.h"
 
 #include <algorithm>
@@ -15,133 +14,172 @@ namespace {
 
 double magnitude_of(const Enclosed& x) { return std::abs(x.value) + x.error; }
 
-/// Entries b <= c of a symmetric matrix, those off the diagonal times `off`.
-Vector upper_entries(const Matrix& x, double off) {
-  const Index n = x.rows();
-  Vector entries(n * (n + 1) / 2);
+/// The packed entries a <= c of a symmetric matrix, those off the diagonal times `off`.
+Vector packed(const Matrix& x, double off) {
+  Vector entries(x.rows() * (x.rows() + 1) / 2);
   Index at = 0;
-  for (Index c = 0; c < n; ++c) {
-    for (Index b = 0; b < c; ++b) entries(at++) = off * x(b, c);
+  for (Index c = 0; c < x.rows(); ++c) {
+    for (Index a = 0; a < c; ++a) entries(at++) = off * x(a, c);
     entries(at++) = x(c, c);
   }
   return entries;
 }
 
-/// Where entry (b, c) is among them.
-Index place_of(Index b, Index c) { return b <= c ? c * (c + 1) / 2 + b : b * (b + 1) / 2 + c; }
-
-/// 1 / lambda of a part, given the sum of all parts.
-double inverse_share(double part, double sum) { return part > 0.0 ? sum / part : 0.0; }
+/// No less than the covariances of kernels whose chords have second moments `g` and whose remainders have L2
+/// norms `rest`: (x + y)(x + y)' <= (1 + e) xx' + (1 + 1/e) yy' for every e > 0, and E yy' <= n diag(rest^2).
+template <class Square>
+Square with_remainders(const Square& g, const double* rest, const double* norms) {
+  constexpr int n = Square::RowsAtCompileTime;
+  double missed = 0.0, known = 0.0;
+  for (int p = 0; p < n; ++p) {
+    missed += rest[p] * norms[p];
+    known += std::sqrt(std::max(0.0, g(p, p))) * norms[p];
+  }
+  if (!(missed > 0.0)) return g;
+  const double e = std::clamp(std::sqrt(1.0 * n) * missed / std::max(known, 1e-300), 1e-6, 1e6);
+  Square sum = (1.0 + e) * g;
+  for (int p = 0; p < n; ++p) sum(p, p) += (1.0 + 1.0 / e) * n * rest[p] * rest[p];
+  return sum * kSafety;
+}
 
 }  // namespace
 
 SteinSums::SteinSums(const DenseLayer& layer, Matrix root)
-    : weights_(layer.weight_mean()),
-      root_(std::move(root)),
-      outputs_(layer.outputs()),
-      size_(root_.norm()),
-      second_(static_cast<std::size_t>(outputs_), Matrix::Zero(outputs_, outputs_)),
-      third_(static_cast<std::size_t>(outputs_), Matrix::Zero(outputs_, outputs_ * (outputs_ + 1) / 2)) {
+    : weights_(layer.weight_mean()), root_(std::move(root)), outputs_(layer.outputs()), size_(root_.norm()) {
   const auto* law = std::get_if<MeanFieldWeights>(&layer.weights());
   variances_ = law != nullptr ? law->variance : Matrix::Zero(outputs_, layer.inputs());
-  sums_.second.fluctuation = Matrix::Zero(outputs_, outputs_);
-  sums_.third.fluctuation = Matrix::Zero(outputs_, outputs_ * (outputs_ + 1) / 2);
+  const Index pairs = outputs_ * (outputs_ + 1) / 2, neurons = layer.inputs();
+  sums_.second.mean = sums_.second.fluctuation = sums_.second_shared = Matrix::Zero(outputs_, pairs);
+  sums_.third.mean = sums_.second.mean;
+  straight_ = flat_ = across_ = Matrix::Zero(pairs, neurons);
+  images_ = turns_ = spread_ = Matrix::Zero(outputs_, neurons);
+  along_ = Matrix::Zero(outputs_ * outputs_, neurons);
 }
 
-void SteinSums::add(Index neuron, const NeuronKernels& k) {
-  const Vector m = weights_.col(neuron);
-  const Vector v = variances_.col(neuron);
-  const Vector image = root_ * m;                    // M in the new coordinates
-  scaled_ = root_ * v.asDiagonal();                  // V_i e_i
-  const Matrix noise = scaled_ * root_.transpose();  // V
-  add_means(m, v, image, noise, k);
-  add_second(k, image, noise, m.norm());
-  add_third(k, image, noise, m.norm());
-  add_first(k, m, v, image, noise);
-  add_rounding(m.norm(), v.maxCoeff(), k);
+void SteinSums::add(Index neuron, const NeuronKernels& k, double share) {
+  Column c;
+  c.m = weights_.col(neuron);
+  c.v = variances_.col(neuron);
+  c.image = root_ * c.m;
+  c.scaled = root_ * c.v.asDiagonal();
+  c.noise = c.scaled * root_.transpose();
+  c.weighed = c.scaled * c.scaled.transpose();
+  c.mixed = c.scaled * c.m;
+  c.length = c.m.squaredNorm();
+  add_means(neuron, c, k);
+  add_second(c, k, share);
+  add_third(neuron, c, k);
+  add_first(c, k);
+  add_rounding(c, k);
 }
 
-/// sum_j E A_j and sum_j E B_j: slice i is that of the first slot.
-void SteinSums::add_means(const Vector& m, const Vector& v, const Vector& image, const Matrix& noise,
-                          const NeuronKernels& k) {
-  const Matrix straight = k.tau_value.mean.value * noise + k.kernel.mean.value * image * image.transpose();
-  const Vector flat = upper_entries(noise, 1.0);
+/// E A = M (x) straight + (turn V) (x) image, E B = along (x) flat.
+void SteinSums::add_means(Index neuron, const Column& c, const NeuronKernels& k) {
+  straight_.col(neuron) =
+      packed(k.tau_value.mean.value * c.noise + k.kernel.mean.value * c.image * c.image.transpose(), 1.0);
+  flat_.col(neuron) = packed(c.noise, 1.0);
+  images_.col(neuron) = c.image;
+  turns_.col(neuron) = k.square.mean.value * c.v;
   for (Index i = 0; i < outputs_; ++i) {
-    const auto slice = static_cast<std::size_t>(i);
-    second_[slice] += m(i) * straight;
-    Vector along = k.kernel_value.mean.value * m(i) * image;
-    if (v(i) > 0.0) {
-      second_[slice] += (k.square.mean.value * scaled_.col(i)) * image.transpose();
-      along += k.square_value.mean.value * scaled_.col(i);
-    }
-    third_[slice].noalias() += along * flat.transpose();
+    along_.col(neuron).segment(i * outputs_, outputs_) =
+        (k.kernel_value.mean.value * c.m(i)) * c.image + k.square_value.mean.value * c.scaled.col(i);
   }
 }
 
-/// tau a M(x)V + Dt M(x)M(x)M + Dq V(x)M, symmetric in the last two slots; 2 tr(AQAQ) is twice the squared
-/// norm.
-void SteinSums::add_second(const NeuronKernels& k, const Vector& image, const Matrix& noise, double length) {
-  const Vector squares = image.cwiseAbs2();
-  const Matrix weighed = scaled_ * scaled_.transpose();  // sum_i V_i^2 e_i e_i'
-  const Vector rows = weighed.diagonal();
-  const Matrix part1 = length * length * noise.cwiseAbs2();
-  const Matrix part2 = length * length * squares * squares.transpose();
-  // |(u m' + m u')/2|^2 summed over the u = V_i e_i; entries ab and ba alike.
-  const Matrix mixed = weighed.cwiseProduct(image * image.transpose());
-  const Matrix part3 = 0.25 * (rows * squares.transpose() + squares * rows.transpose() + 2.0 * mixed);
-  const double norms[] = {std::sqrt(part1.sum()), std::sqrt(part2.sum()),
-                          std::sqrt(std::max(0.0, part3.sum()))};
+/// Slices of sum_j E A_j in the first slot, symmetric.
+std::vector<Matrix> SteinSums::second_means() const {
+  const Matrix straight = weights_ * straight_.transpose();
+  const Matrix turned = turns_ * images_.transpose();
+  std::vector<Matrix> slices;
+  for (Index i = 0; i < outputs_; ++i) {
+    const Matrix mixed = root_.col(i) * turned.row(i);
+    Matrix slice = 0.5 * (mixed + mixed.transpose());
+    for (Index c = 0; c < outputs_; ++c) {
+      for (Index a = 0; a < outputs_; ++a) slice(a, c) += straight(i, packed_place(a, c));
+    }
+    slices.push_back(std::move(slice));
+  }
+  return slices;
+}
+
+/// 6 |Sym|^2 of the slices of sum_j E B_j.
+void SteinSums::square_third_means(Matrix& squares) const {
+  const Index n = outputs_;
+  const Matrix sums = along_ * flat_.transpose();
+  for (Index i = 0; i < n; ++i) {
+    const auto t = sums.middleRows(i * n, n);
+    for (Index c = 0; c < n; ++c) {
+      for (Index b = 0; b <= c; ++b) {
+        for (Index a = 0; a < n; ++a) {
+          const double mean =
+              (t(a, packed_place(b, c)) + t(b, packed_place(a, c)) + t(c, packed_place(a, b))) / 3.0;
+          squares(a, packed_place(b, c)) += (b == c ? 6.0 : 12.0) * mean * mean;
+        }
+      }
+    }
+  }
+}
+
+/// 2 sum_i E X_i X_i', X = k_1 M(x)V + k_2 M(x)M(x)M + k_3 V(x)M symmetric in the last two slots: row b of
+/// the coefficients is 2 sum_i E X_i,ba X_i,bc.
+void SteinSums::add_second(const Column& c, const NeuronKernels& k, double share) {
+  const Vector& q = c.image;
+  const double noise = c.noise.norm(), image = q.squaredNorm(), length = std::sqrt(c.length);
+  const double norms[] = {length * noise, length * image, c.scaled.norm() * std::sqrt(image)};
+  const Eigen::Matrix3d g = with_remainders(k.squares.second, &k.squares.rest[kTauValue], norms);
+  for (Index b = 0; b < outputs_; ++b) {
+    const Vector v = c.noise.col(b);
+    const Vector z = c.mixed(b) * q + q(b) * c.mixed;
+    const Vector e = (c.length * g(0, 1) * q(b)) * q + (0.5 * g(0, 2)) * z + (0.5 * c.length * g(0, 0)) * v;
+    const Vector f = (0.5 * c.length * g(1, 1) * q(b) * q(b) + 0.125 * g(2, 2) * c.weighed(b, b)) * q +
+                     (0.25 * g(2, 2) * q(b)) * c.weighed.col(b) + (0.5 * g(1, 2) * q(b)) * z;
+    const double w = 0.25 * g(2, 2) * q(b) * q(b);
+    Index at = 0;
+    for (Index j = 0; j < outputs_; ++j) {
+      for (Index i = 0; i <= j; ++i, ++at) {
+        const double entry = v(i) * e(j) + v(j) * e(i) + q(i) * f(j) + q(j) * f(i) + w * c.weighed(i, j);
+        const double term = (i == j ? 2.0 : 4.0) * entry;
+        sums_.second.fluctuation(b, at) += term;
+        sums_.second_shared(b, at) += share * term;
+      }
+    }
+  }
   const KernelLaw* laws[] = {&k.tau_value, &k.kernel, &k.square};
-  const Matrix* parts[] = {&part1, &part2, &part3};
-  double sum = 0.0, fourth = 0.0;
-  for (int p = 0; p < 3; ++p) {
-    sum += laws[p]->deviation * norms[p];
-    fourth += laws[p]->fourth * norms[p];
-    sums_.second.error += laws[p]->mean.error * norms[p];
-  }
-  for (int p = 0; p < 3; ++p) {
-    const double share = inverse_share(laws[p]->deviation * norms[p], sum);
-    sums_.second.fluctuation += (2.0 * laws[p]->deviation * laws[p]->deviation * share) * *parts[p];
-  }
-  sums_.second.fourth += 4.0 * std::pow(fourth, 4);
+  for (int p = 0; p < 3; ++p) sums_.second.error += laws[p]->mean.error * norms[p];
 }
 
 /// a Dt M(x)M(x)V + a Dq V(x)V; 6 |Sym B|^2 is at most six times the squared norm.
-void SteinSums::add_third(const NeuronKernels& k, const Vector& image, const Matrix& noise, double length) {
-  const Vector along1 = length * length * image.cwiseAbs2();
-  const Vector along2 = scaled_.rowwise().squaredNorm();
-  const Matrix across = noise.cwiseAbs2();
-  const Vector flat = upper_entries(across, 2.0);
-  const double norm = std::sqrt(across.sum());
-  const double norm1 = std::sqrt(along1.sum()) * norm, norm2 = std::sqrt(along2.sum()) * norm;
-  const double x1 = k.kernel_value.deviation * norm1, x2 = k.square_value.deviation * norm2;
-  const Vector along =
-      (6.0 * k.kernel_value.deviation * k.kernel_value.deviation * inverse_share(x1, x1 + x2)) * along1 +
-      (6.0 * k.square_value.deviation * k.square_value.deviation * inverse_share(x2, x1 + x2)) * along2;
-  sums_.third.fluctuation.noalias() += along * flat.transpose();
-  sums_.third.error += k.kernel_value.mean.error * norm1 + k.square_value.mean.error * norm2;
-  sums_.third.fourth += 36.0 * std::pow(k.kernel_value.fourth * norm1 + k.square_value.fourth * norm2, 4);
+void SteinSums::add_third(Index neuron, const Column& c, const NeuronKernels& k) {
+  const double noise = c.noise.norm();
+  const double norms[] = {std::sqrt(c.length) * c.image.norm() * noise, c.scaled.norm() * noise};
+  const Eigen::Matrix2d g = with_remainders(k.squares.third, &k.squares.rest[kKernelValue], norms);
+  const Vector along = 6.0 * (c.length * g(0, 0) * c.image.cwiseAbs2() +
+                              2.0 * g(0, 1) * c.image.cwiseProduct(c.mixed) + g(1, 1) * c.weighed.diagonal());
+  spread_.col(neuron) = along.cwiseMax(0.0);
+  across_.col(neuron) = packed(c.noise.cwiseAbs2(), 2.0);
+  sums_.third.error += k.kernel_value.mean.error * norms[0] + k.square_value.mean.error * norms[1];
 }
 
 /// (T - C) Q^{1/2}, Q = root' root.
-void SteinSums::add_first(const NeuronKernels& k, const Vector& m, const Vector& v, const Vector& image,
-                          const Matrix& noise) {
-  const double length = m.squaredNorm(), turned = image.squaredNorm(), scaled = scaled_.squaredNorm();
-  const double cross = m.cwiseProduct(v).dot(root_.transpose() * image);
+void SteinSums::add_first(const Column& c, const NeuronKernels& k) {
+  const double turned = c.image.squaredNorm(), scaled = c.scaled.squaredNorm();
+  const double cross = c.mixed.dot(c.image);
   const Enclosed& half = k.kernel_value.mean;  // Cov(tau, a^2)/2
   const double covariance = half.value * cross + half.error * std::abs(cross);
-  first_ += length * turned * k.tau.deviation * k.tau.deviation +
+  first_ += c.length * turned * k.tau.deviation * k.tau.deviation +
             2.0 * magnitude_of(k.square_value.mean) * scaled + 4.0 * covariance +
-            length * noise.trace() * k.tau_square;
+            c.length * c.noise.trace() * k.tau_square;
 }
 
 /// Majorants of everything that is added, for its rounding.
-void SteinSums::add_rounding(double length, double noise, const NeuronKernels& k) {
-  const double root = std::sqrt(static_cast<double>(outputs_));
+void SteinSums::add_rounding(const Column& c, const NeuronKernels& k) {
+  const double root = std::sqrt(static_cast<double>(outputs_)), length = std::sqrt(c.length);
+  const double noise = c.v.maxCoeff();
   const double m = length * size_, v = noise * size_ * size_, axis = noise * size_ * root;
   const auto size = [](const KernelLaw& law) { return magnitude_of(law.mean) + law.deviation; };
-  second_size_ += length * (v * size(k.tau_value) + m * m * size(k.kernel)) + axis * m * size(k.square);
-  third_size_ += (length * m * size(k.kernel_value) + axis * size(k.square_value)) * v;
+  sums_.second.size +=
+      2.0 * (length * (v * size(k.tau_value) + m * m * size(k.kernel)) + axis * m * size(k.square));
+  sums_.third.size += 3.0 * (length * m * size(k.kernel_value) + axis * size(k.square_value)) * v;
   const double each = length * m * k.tau.deviation +
                       axis * std::sqrt(2.0 * magnitude_of(k.square_value.mean)) +
                       length * std::sqrt(root * root * v * k.tau_square);
@@ -150,27 +188,17 @@ void SteinSums::add_rounding(double length, double noise, const NeuronKernels& k
 
 SteinNorms SteinSums::norms() const {
   SteinNorms norms = sums_;
-  const Index n = outputs_;
-  const double gamma = rounding_gamma(64 * (weights_.cols() + n * n + 64));
-  norms.first = std::sqrt(std::max(0.0, first_) + gamma * first_size_) * kSafety;
-  norms.second.mean = Matrix::Zero(n, n);
-  norms.third.mean = Matrix::Zero(n, n * (n + 1) / 2);
-  for (std::size_t i = 0; i < second_.size(); ++i) {
-    norms.second.mean += 2.0 * (0.5 * (second_[i] + second_[i].transpose())).cwiseAbs2();
-    const Matrix& t = third_[i];
-    for (Index a = 0; a < n; ++a) {
-      for (Index c = 0; c < n; ++c) {
-        for (Index b = 0; b <= c; ++b) {
-          const double mean = (t(a, place_of(b, c)) + t(b, place_of(a, c)) + t(c, place_of(a, b))) / 3.0;
-          norms.third.mean(a, place_of(b, c)) += (b == c ? 6.0 : 12.0) * mean * mean;
-        }
-      }
+  norms.gamma = rounding_gamma(256 * (weights_.cols() + outputs_ * outputs_ * outputs_ + 64));
+  norms.first = std::sqrt(std::max(0.0, first_) + norms.gamma * first_size_) * kSafety;
+  for (const Matrix& slice : second_means()) {
+    for (Index a = 0; a < outputs_; ++a) {
+      norms.second.mean.row(a) += 2.0 * packed(slice.col(a) * slice.row(a), 2.0).transpose();
     }
   }
-  norms.second.error = 1.5 * (norms.second.error + gamma * second_size_);
-  norms.third.error = 2.5 * (norms.third.error + gamma * third_size_);
-  norms.second.fluctuation.array() += gamma * second_size_ * second_size_;
-  norms.third.fluctuation.array() += gamma * third_size_ * third_size_;
+  square_third_means(norms.third.mean);
+  norms.third.fluctuation = spread_ * across_.transpose();
+  norms.second.error = 1.5 * (norms.second.error + norms.gamma * norms.second.size);
+  norms.third.error = 2.5 * (norms.third.error + norms.gamma * norms.third.size);
   return norms;
 }
 

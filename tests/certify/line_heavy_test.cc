@@ -12,5 +12,9 @@ TEST(LineHeavy, RandomNetworksAreNotBelowBruteForce) { EXPECT_GE(check_random_li
 
 TEST(LineHeavy, RandomLayersAreNotBelowTheirProjections) { EXPECT_GE(check_random_layers(1000, 1000), 700); }
 
+TEST(LineHeavy, RandomWideLayersAreNotBelowTheirProjections) {
+  EXPECT_GE(check_random_layers(5000, 400, 40), 250);
+}
+
 }  // namespace
 }  // namespace mixcert::testing

@@ -274,11 +274,11 @@ LayerNetwork random_layer_network(std::uint64_t seed, Index outputs, Index width
   return net;
 }
 
-Index check_random_layers(std::uint64_t first, Index count) {
+Index check_random_layers(std::uint64_t first, Index count, Index widest) {
   Index compared = 0;
   for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(count); ++seed) {
-    const LayerNetwork net =
-        random_layer_network(seed, 1 + static_cast<Index>(seed % 3), 1 + static_cast<Index>(seed / 3 % 9));
+    const LayerNetwork net = random_layer_network(seed, 1 + static_cast<Index>(seed % 3),
+                                                  1 + static_cast<Index>(seed / 3) % widest);
     const double truth = largest_projection(net);
     if (truth < 0.0) continue;
     ++compared;

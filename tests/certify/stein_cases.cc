@@ -8,7 +8,8 @@
 #include <functional>
 
 #include "certify/line_oracle.h"
-#include "certify/neuron_kernels.h"
+#include "certify/neuron_damping.h"
+#include "certify/noise_moments.h"
 
 namespace mixcert::testing {
 namespace {
@@ -61,14 +62,21 @@ void expect_kernel(const NaiveKernels& naive, const std::function<double(int)>& 
                    const char* name) {
   const double mean = naive.mean(kernel);
   const double square = naive.mean([&](int i) { return kernel(i) * kernel(i); });
-  const double fourth = naive.mean([&](int i) { return std::pow(kernel(i) - mean, 4); });
   const double size = std::sqrt(square);
   EXPECT_NEAR(law.mean.value, mean, law.mean.error + 1e-3 * size + 1e-7) << name;
   const double deviation = std::sqrt(std::max(0.0, square - mean * mean));
   EXPECT_GE(law.deviation, deviation * (1.0 - 1e-3) - 1e-6 * size) << name;
-  // Cells are too wide for a function that bends within one of them.
-  EXPECT_LE(law.deviation, 2.0 * (deviation + size) + 0.02) << name;
-  EXPECT_GE(law.fourth, std::pow(fourth, 0.25) * (1.0 - 1e-3)) << name;
+  EXPECT_LE(law.deviation, 1.1 * deviation + 0.02 * size + 0.02) << name;
+}
+
+/// Chords and remainders of two kernels: the covariance is that of the chords up to the remainders.
+void expect_covariance(const NaiveKernels& naive, const std::function<double(int)>& one,
+                       const std::function<double(int)>& other, const KernelSquares& squares, int p, int q) {
+  const double covariance =
+      naive.mean([&](int i) { return one(i) * other(i); }) - naive.mean(one) * naive.mean(other);
+  const double x = std::sqrt(squares.second(p, p)), y = std::sqrt(squares.second(q, q));
+  const double slack = x * squares.rest[q] + y * squares.rest[p] + squares.rest[p] * squares.rest[q];
+  EXPECT_NEAR(squares.second(p, q), covariance, slack + 2e-3 * x * y + 1e-9) << p << " " << q;
 }
 
 TEST(Stein, KernelsAgreeWithTheirDefinition) {
@@ -98,6 +106,61 @@ TEST(Stein, KernelsAgreeWithTheirDefinition) {
         naive, [&](int i) { return a[i] * second[i]; }, kernels.kernel_value, "a Dt");
     expect_kernel(
         naive, [&](int i) { return a[i] * square[i]; }, kernels.square_value, "a Dq");
+    const std::function<double(int)> all[] = {[&](int i) { return tau[i] * a[i]; },
+                                              [&](int i) { return second[i]; },
+                                              [&](int i) { return square[i]; }};
+    for (int p = 0; p < 3; ++p) {
+      for (int q = 0; q < p; ++q) expect_covariance(naive, all[p], all[q], kernels.squares, p, q);
+    }
+  }
+}
+
+/// E exp(-y a^2) from both sides.
+TEST(Stein, DampingEnclosesItsExpectation) {
+  using F = ActivationFunction;
+  for (const auto& [function, m, s] :
+       {KernelCase{F::Tanh, 0.4, 0.8}, KernelCase{F::Relu, -0.5, 1.0}, KernelCase{F::LeakyRelu, 0.3, 2.0},
+        KernelCase{F::Gelu, 1.0, 0.5}, KernelCase{F::Elu, -0.3, 1.0}, KernelCase{F::Identity, 2.0, 0.7}}) {
+    const Activation f(function, 0.1);
+    const NeuronKernels kernels = neuron_kernels(f, m, s, gaussian_moments(f, m, s).mean);
+    const NeuronDamping damping(f, m, s, kernels);
+    const NaiveKernels naive(f, m, s);
+    for (const double y : {1e-6, 0.01, 0.3, 2.0, 30.0}) {
+      const double mean = naive.mean([&](int i) { return std::exp(-y * naive.value[i] * naive.value[i]); });
+      EXPECT_LE(damping.at(y).lower, mean + 1e-7) << to_string(function) << " y " << y;
+      EXPECT_GE(damping.at(y).upper, mean - 1e-7) << to_string(function) << " y " << y;
+      if (y < 1.0) {
+        EXPECT_LE(damping.at(y).upper, 1.02 * mean + 1e-6) << to_string(function) << " y " << y;
+      }
+    }
+  }
+}
+
+/// E h^p of a gamma variable, h = 1/(1 - w^2 (1 - zeta)), whose Laplace transform is known.
+TEST(Stein, NoiseMomentsAreThoseOfTheNoise) {
+  constexpr double kShape = 9.0;
+  OutputTransform output;
+  output.count = kTransformNodes;
+  for (int k = 0; k < kTransformNodes; ++k) {
+    output.logarithm.push_back(-kShape * std::log1p(transform_node(k) / kShape));
+    output.spread.push_back(0.0);
+    output.growth.push_back(0.0);
+  }
+  for (const int power : {2, 3}) {
+    const NoiseMoments moments = noise_moments({{output}, Vector::Zero(1)}, power);
+    for (const int node : {first_transform_flow_node(), kFlowCells / 2, kFlowCells - 1}) {
+      const double w = flow_node(node);
+      double mean = 0.0, mass = 0.0;
+      for (double z = 0.0005; z < 8.0; z += 0.001) {
+        const double weight = std::pow(z, kShape - 1.0) * std::exp(-kShape * z);
+        mass += weight;
+        mean += weight / std::pow(1.0 - w * w * (1.0 - z), power);
+      }
+      mean /= mass;
+      const double bound = moments.plain(node - first_transform_flow_node(), 0);
+      EXPECT_GE(bound, mean * (1.0 - 1e-6)) << power << " at " << w;
+      EXPECT_LE(bound, mean * 1.05) << power << " at " << w;
+    }
   }
 }
 
@@ -109,7 +172,7 @@ TEST(Stein, IsTightForManyNeurons) {
   const double bound = stein_distance(net);
   const double truth = largest_projection(net);
   EXPECT_GE(bound, truth * (1.0 - 1e-3));
-  EXPECT_LE(bound, 6.0 * truth);
+  EXPECT_LE(bound, 4.0 * truth);
 }
 
 }  // namespace
