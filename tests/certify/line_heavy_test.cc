@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "certify/line_oracle.h"
+#include "certify/two_stage_oracle.h"
 
 namespace mixcert::testing {
 namespace {
@@ -11,6 +12,10 @@ namespace {
 TEST(LineHeavy, RandomNetworksAreNotBelowBruteForce) { EXPECT_GE(check_random_lines(1000, 2000), 1400); }
 
 TEST(LineHeavy, RandomLayersAreNotBelowTheirProjections) { EXPECT_GE(check_random_layers(1000, 1000), 700); }
+
+TEST(LineHeavy, TwoHiddenLayersAreNotBelowTheirCoupling) {
+  EXPECT_GE(check_random_two_stages(1000, 2000, 20000).compared, 1900);
+}
 
 }  // namespace
 }  // namespace mixcert::testing
