@@ -116,7 +116,7 @@ double carried_distance(const DenseLayer& layer, const DenseLayer& next, const F
   }
   const Matrix& out = next.weight_mean();
   const Matrix sizes = out.cwiseAbs();
-  const double rounding = rounding_gamma(n + 16);
+  const double rounding = rounding_gamma(n + next.outputs() + 16);
   const auto image_norms = [&](const Vector& slopes, const Matrix& weights) -> Vector {
     const Matrix scaled = slopes.asDiagonal() * weights;
     return (out * scaled).colwise().norm() + rounding * (sizes * scaled.cwiseAbs()).colwise().norm();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "certify/line_oracle.h"
+#include "certify/two_stage_oracle.h"
 
 namespace mixcert::testing {
 namespace {
@@ -14,6 +15,10 @@ TEST(LineHeavy, RandomLayersAreNotBelowTheirProjections) { EXPECT_GE(check_rando
 
 TEST(LineHeavy, RandomWideLayersAreNotBelowTheirProjections) {
   EXPECT_GE(check_random_layers(5000, 400, 40), 250);
+}
+
+TEST(LineHeavy, TwoHiddenLayersAreNotBelowTheirCoupling) {
+  EXPECT_GE(check_random_two_stages(1000, 2000, 20000).compared, 1900);
 }
 
 }  // namespace

@@ -1,0 +1,47 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Networks with two hidden layers, the bound (Y.20), and what it must not be below: the coupling that it is
+// about, drawn from its definition, and sorted samples of the output.
+#pragma once
+
+#include <cstdint>
+
+#include "mixcert/certify/moment_trace.h"
+#include "mixcert/network/network.h"
+#include "mixcert/propagate/result.h"
+
+namespace mixcert::testing {
+
+/// One feature, which is 1.
+struct TwoStageNetwork {
+  Activation activation;
+  Vector mean, deviation;  ///< of the first pre-activations
+  Matrix weight, variance;
+  Vector bias, bias_variance;
+  Matrix out_weight, out_variance;
+  Vector out_bias_variance;
+
+  [[nodiscard]] Network network() const;
+};
+
+/// Noise over four decades and more; neurons that are dead, constant or at their kink.
+TwoStageNetwork random_two_stage(std::uint64_t seed);
+
+/// Of the moment method with one Gaussian.
+MomentTrace two_stage_trace(const Network& network);
+/// (Y.20); infinite where it does not apply.
+double two_stage_bound(const Network& network);
+
+/// Mean of |W (s(z) - s(z'))|^2 over draws of x, g and W less four standard errors.
+double coupled_square(const TwoStageNetwork& net, Index samples, std::uint64_t seed);
+/// W2 between sorted samples of a network with one output and the Gaussian of a result.
+double sampled_distance(const TwoStageNetwork& net, const Result& result, Index samples, std::uint64_t seed);
+
+struct TwoStageCheck {
+  Index compared = 0;
+  double largest = 0.0;  ///< of the ratios of coupling and bound
+};
+/// Bounds of random networks from seed `first` on must not be below their couplings.
+TwoStageCheck check_random_two_stages(std::uint64_t first, Index count, Index samples);
+
+}  // namespace mixcert::testing
