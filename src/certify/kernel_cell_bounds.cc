@@ -62,7 +62,7 @@ struct CellSolutions {
                  right.slope,
                  h_error,
                  a.node_error,
-                 1e-12 * steep,
+                 1e-12 * steep + a.slope_error,
                  {d_size, steep, a.slope.slope}},
                 cell);
     // c = h a' - v, c' = h' a' + h a''.
@@ -76,8 +76,9 @@ struct CellSolutions {
                  left.slope * (left.x * left.h - da) + left.h * left.bend,
                  right.slope * (right.x * right.h - db) + right.h * right.bend,
                  t_error,
-                 h_error * steep + variance.error + 1e-12 * tau.value,
-                 h_slope_error * steep + h_error * a.slope.slope + 1e-12 * tau.slope,
+                 h_error * steep + variance.error + 1e-12 * tau.value + a.slope_error * h.value,
+                 h_slope_error * steep + h_error * a.slope.slope + 1e-12 * tau.slope +
+                     a.slope_error * (h.slope + h.value),
                  {tau.value + variance.magnitude(), tau.slope, tau.bend}},
                 cell);
     // c = d^2 + 2 mu d - v, c' = 2 a a'.
@@ -91,7 +92,7 @@ struct CellSolutions {
                  2.0 * right.value * right.slope,
                  q_error,
                  2.0 * a.node_error * (d_size + mu_size) + 2.0 * mean.error * d_size + variance.error,
-                 1e-12 * product,
+                 1e-12 * product + 2.0 * a.slope_error * a.value.value,
                  {d_size * (d_size + 2.0 * mu_size) + variance.magnitude(), product,
                   2.0 * (steep * steep + a.value.value * a.slope.slope)}},
                 cell);
@@ -108,7 +109,9 @@ void add_remainders(const KernelCell& cell, const KernelEnd& left, const KernelE
   const Sups tau = u.h.times(a.slope), dt = u.t.times(a.slope), dq = u.q.times(a.slope);
   const KernelArray bends = {tau.times(a.value).bend, dt.bend, dq.bend, dt.times(a.value).bend,
                              dq.times(a.value).bend,  tau.bend};
-  const double h = u.h_error * steep, t = u.t_error * steep, q = u.q_error * steep;
+  const double h = u.h_error * steep + a.slope_error * u.h.value;
+  const double t = u.t_error * steep + a.slope_error * u.t.value;
+  const double q = u.q_error * steep + a.slope_error * u.q.value;
   const KernelArray errors = {h * size + a.node_error * tau.value, t, q, t * size + a.node_error * dt.value,
                               q * size + a.node_error * dq.value,  h};
   // |K - chord| <= w^2/2 la lb sup |K''| + error, and (la lb)^2 <= la lb / 4.

@@ -31,11 +31,11 @@ struct KernelEnd {
   }
 };
 
-/// a and a' with their derivatives; how far d = a - E a is from its chord, and what it may be off by at an
+/// a and a' with their derivatives; how far d = a - E a is from its chord; what d and a' may be off by at an
 /// end.
 struct CellFunction {
   Sups value, slope;
-  double bend, node_error;
+  double bend, node_error, slope_error;
 };
 
 /// Adds no less than the integrals of squared remainders to `rest`.

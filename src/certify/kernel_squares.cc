@@ -24,7 +24,7 @@ struct FarPiece {
 };
 constexpr FarPiece kFarPieces[] = {{kFarKernel, 5e-11}, {10.0, 1e-15}, {14.0, 1e-32}, {20.0, 1e-73}};
 /// int_10^inf of t - X and of its square, times phi, are below this.
-constexpr double kVeryFar = 1e-22;
+constexpr double kVeryFar = 1e-21;
 
 /// One half of the line, y = |x|; s has the sign of the half.
 class HalfSums {
@@ -153,7 +153,8 @@ class HalfSums {
     }
     const double steep = std::min(
         steepest_, (std::max(std::abs(left.slope), std::abs(right.slope)) + 0.5 * w * second) * kSafety);
-    const CellFunction a{{largest + bend, steep, second}, {steep, second, third}, bend, node_error};
+    const CellFunction a{
+        {largest + bend, steep, second}, {steep, second, third}, bend, node_error, 1e-14 * std::abs(s_)};
     add_remainders(cell, left, right, a, mean_, variance_, sums_.rest);
   }
 

@@ -63,6 +63,7 @@ NeuronDamping::Range NeuronDamping::at(double y) const {
   Range range{1.0 - y * most_, std::min(1.0, 1.0 - y * least_ + 0.5 * y * y * fourth_)};
   if (!(y * fourth_ <= kFewMoments * least_)) {
     range.lower = std::exp(-y * most_);
+    if (!is_linear_ && !kernels_->nodes) range.upper = std::exp(-y * least_);  // a is constant
     if (is_linear_ || kernels_->nodes) {
       const Range finer = is_linear_ ? of_lines(y) : of_nodes(y);
       range = {std::max(range.lower, finer.lower), std::min(range.upper, finer.upper)};
