@@ -39,7 +39,7 @@ TEST_P(NoisySines, ElboNeverFallsOverAWindow) {
   EXPECT_NEAR(*summary.noise_std, 0.1, 0.02);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, NoisySines, ::testing::Values(0));
+INSTANTIATE_TEST_SUITE_P(Seeds, NoisySines, ::testing::Values(0, 4));
 
 }  // namespace
 }  // namespace mixcert::lab
