@@ -106,7 +106,10 @@ void run_compare(const CompareArguments& arguments) {
   const bool joint = is_joint(results, ensemble.outputs(), inputs, arguments.result);
   if (joint) subject.refuse_joint_noise();
   const SimulationOptions options = arguments.sampling.to_options();
-  arguments.sampling.check_memory(results.front().mixture.dimension());
+  // One input per thread.
+  const auto at_once =
+      joint ? 1 : std::min<Index>(resolve_thread_count(options.threads), static_cast<Index>(results.size()));
+  arguments.sampling.check_memory(results.front().mixture.dimension() * at_once);
 
   Options certify_options = arguments.options;
   certify_options.statistics = options.samples;

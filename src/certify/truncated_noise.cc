@@ -99,7 +99,8 @@ TruncatedBlock truncated_block(const NoiseSpread& noise) {
     rest -= values(k - 1);
     t(k - 1) = values(k - 1);
     const double left_out =
-        (std::max(0.0, rest) + t.tail(n - k).sum() + 1e-14 * noise.mean.trace()) * kSafety;
+        (std::max(0.0, rest) + t.tail(n - k).sum() + rounding_gamma(4 * n + 16) * noise.mean.trace()) *
+        kSafety;
     const double cost = truncated_cost(frame, t, k, left_out);
     if (!(cost < best.cost)) continue;
     best.cost = cost;

@@ -84,8 +84,16 @@ double CubicPotential::largest() const {
   return (std::pow(radius_, 3) * slice_norm(tensor_) + 3.0 * radius_ * traces_.norm()) / 6.0;
 }
 
-double CubicPotential::expectation(const Matrix& cumulants) const {
-  return tensor_.cwiseProduct(cumulants).sum() / 6.0;
+double CubicPotential::expectation(const Matrix& cumulants, const Vector& mean,
+                                   const Matrix& covariance) const {
+  // E z_a z_b z_c = k_abc + m_a C_bc + m_b C_ac + m_c C_ab + m_a m_b m_c, and t is symmetric.
+  const Index r = mean.size();
+  const Matrix excess = covariance - Matrix::Identity(r, r) + mean * mean.transpose() / 3.0;
+  double sum = tensor_.cwiseProduct(cumulants).sum();
+  for (Index c = 0; c < r; ++c) {
+    sum += 3.0 * mean(c) * tensor_.middleCols(r * c, r).cwiseProduct(excess).sum();
+  }
+  return sum / 6.0;
 }
 
 }  // namespace mixcert

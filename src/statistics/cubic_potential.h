@@ -26,8 +26,9 @@ class CubicPotential {
   [[nodiscard]] Vector infima(const Matrix& z) const;
   /// No less than |psi| on the ball.
   [[nodiscard]] double largest() const;
-  /// E psi under a law of z with these cumulants, mean zero and unit covariance.
-  [[nodiscard]] double expectation(const Matrix& cumulants) const;
+  /// E psi under a law of z with these third cumulants, mean and covariance.
+  [[nodiscard]] double expectation(const Matrix& cumulants, const Vector& mean,
+                                   const Matrix& covariance) const;
 
  private:
   [[nodiscard]] Matrix forms(const Matrix& z) const;  // sum_bc t_abc z_b z_c

@@ -51,13 +51,15 @@ Directions directions_of(const Gaussian& q) {
 }
 
 /// Of one activation a = f(m + s x).
-struct ThirdMoments {
+struct ActivationMoments {
+  double mean = 0.0;
+  double variance = 0.0;
   double cube = 0.0;         ///< E (a - E a)^3
   double with_square = 0.0;  ///< Cov(a, a^2)
 };
 
-ThirdMoments third_moments(const Activation& activation, double m, double s) {
-  if (!(s > 0.0)) return {};
+ActivationMoments activation_moments(const Activation& activation, double m, double s) {
+  if (!(s > 0.0)) return {activation(m), 0.0, 0.0, 0.0};
   WeightedNodes rule;
   place_graded_panels(std::clamp(-m / s, -kCut, kCut), std::clamp(0.5 / s, 1e-6, 0.5), kCut, rule);
   Eigen::ArrayXd values = rule.nodes;
@@ -66,12 +68,20 @@ ThirdMoments third_moments(const Activation& activation, double m, double s) {
   const Eigen::ArrayXd d = values - mean;
   const double variance = (rule.weights * d.square()).sum();
   const double cube = (rule.weights * d.cube()).sum();
-  return {cube, cube + 2.0 * mean * variance};
+  return {mean, variance, cube, cube + 2.0 * mean * variance};
 }
 
-/// (C.6): the sum over neurons of E d^3 p p p + Cov(a, a^2) (p U + its two transposes), p and U being the
-/// neuron's mean weights and weight variances in the directions. r x r^2.
-Matrix third_cumulants(const Network& network, ConstVectorRef input, const Directions& directions) {
+/// Of the network's output in the directions, less q's mean.
+struct OutputMoments {
+  Vector mean;
+  Matrix covariance;
+  Matrix cumulants;  ///< third, r x r^2
+};
+
+/// (C.6): third cumulants are the sum over neurons of E d^3 p p p + Cov(a, a^2) (p U + its two transposes), p
+/// and U being the neuron's mean weights and weight variances in the directions.
+OutputMoments output_moments(const Network& network, ConstVectorRef input, const Vector& center,
+                             const Directions& directions) {
   const Matrix points = network.activation(0).apply(network.features(input).values);
   const DenseLayer::Pushed hidden = network.layer(0).push(points, 1);
   const Vector deviations = hidden.covariances.front().variances().cwiseSqrt();
@@ -80,20 +90,24 @@ Matrix third_cumulants(const Network& network, ConstVectorRef input, const Direc
   const Matrix weights = directions.standardised(last.weight_mean());
   const Matrix axes = directions.standardised(Matrix::Identity(last.outputs(), last.outputs()));
   const Index r = weights.rows();
-  Matrix cumulants = Matrix::Zero(r, r * r);
+  OutputMoments output{directions.standardised(last.bias_mean() - center),
+                       axes * last.bias_variances().asDiagonal() * axes.transpose(), Matrix::Zero(r, r * r)};
   for (Index j = 0; j < last.inputs(); ++j) {
-    const ThirdMoments moments =
-        third_moments(network.activation(1).at(j), hidden.means(j, 0), deviations(j));
+    const ActivationMoments moments =
+        activation_moments(network.activation(1).at(j), hidden.means(j, 0), deviations(j));
     const Vector p = weights.col(j);
     Matrix u = Matrix::Zero(r, r);
     if (noise != nullptr) u = axes * noise->variance.col(j).asDiagonal() * axes.transpose();
+    output.mean += moments.mean * p;
+    output.covariance += moments.variance * p * p.transpose();
+    output.covariance += (moments.variance + moments.mean * moments.mean) * u;
     u *= moments.with_square;
     for (Index c = 0; c < r; ++c) {
-      cumulants.middleCols(r * c, r) += (moments.cube * p(c) * p) * p.transpose() + p(c) * u +
-                                        p * u.col(c).transpose() + u.col(c) * p.transpose();
+      output.cumulants.middleCols(r * c, r) += (moments.cube * p(c) * p) * p.transpose() + p(c) * u +
+                                               p * u.col(c).transpose() + u.col(c) * p.transpose();
     }
   }
-  return cumulants;
+  return output;
 }
 
 /// inf_y (|x - y|^2 + 2 psi(y)) - 2 psi(x) at samples; -2 sup |psi| takes the place of the infimum outside
@@ -121,15 +135,16 @@ std::optional<DualLowerBound> dual_lower_bound(const Network& network, ConstVect
   const Directions directions = directions_of(q);
   const Index r = directions.variances.size();
   if (r == 0) return std::nullopt;
-  const Matrix cumulants = third_cumulants(network, input, directions);
-  const CubicPotential potential(directions.variances, cumulants,
+  const OutputMoments output = output_moments(network, input, q.mean, directions);
+  const CubicPotential potential(directions.variances, output.cumulants,
                                  std::sqrt(static_cast<double>(r)) + kBallMargin);
   const Vector values = differences(potential, directions.standardised(samples.colwise() - q.mean));
   const double sampled = -mean_upper_bound(-values, 1.0 - confidence).upper;
   const double beyond = 2.0 * potential.largest() * std::exp(-0.5 * kBallMargin * kBallMargin);
-  const double expected = 2.0 * potential.expectation(cumulants);
+  const double expected = 2.0 * potential.expectation(output.cumulants, output.mean, output.covariance);
+  const double third = potential.expectation(output.cumulants, Vector::Zero(r), Matrix::Identity(r, r));
   return DualLowerBound{std::sqrt(std::max(0.0, expected + sampled - beyond)),
-                        std::sqrt(0.5 * expected / potential.scale()), confidence};
+                        std::sqrt(third / potential.scale()), confidence};
 }
 
 }  // namespace mixcert

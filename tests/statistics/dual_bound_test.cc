@@ -102,6 +102,25 @@ TEST(DualBound, TurningTheOutputsChangesNothing) {
   EXPECT_NEAR(lower[0], lower[1], 0.05 * truth);
 }
 
+/// Nothing says that q has the moments of the network.
+TEST(DualBound, HoldsForGaussiansWithOtherMoments) {
+  const Network network = skewed_network(6, 1, 0.2, Matrix::Identity(1, 1), ActivationFunction::Relu);
+  const Gaussian q = certified(network).mixture.component(0);
+  const double variance = q.covariance.variances()(0);
+  const Matrix samples = samples_of(network, 400000);
+  for (const double shift : {-2.0, -0.3, 0.3, 2.0}) {
+    for (const double factor : {0.3, 1.0, 2.0}) {
+      const double mean = q.mean(0) + shift * std::sqrt(variance);
+      const GaussianMixture other(
+          Gaussian{Vector::Constant(1, mean), Covariance::diagonal(Vector::Constant(1, factor * variance))});
+      const auto bound = dual_lower_bound(network, Vector::Ones(1), other, samples);
+      ASSERT_TRUE(bound.has_value());
+      EXPECT_LE(bound->lower, 1.01 * sorted_distance(samples.row(0), mean, std::sqrt(factor * variance)));
+      EXPECT_TRUE(std::isfinite(bound->linearised));
+    }
+  }
+}
+
 TEST(DualBound, LinearisedIsTheSkewnessOverRootEighteen) {
   const Network network = skewed_network(8, 1, 0.3, Matrix::Identity(1, 1), ActivationFunction::Relu);
   const Result result = certified(network);
