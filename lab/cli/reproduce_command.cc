@@ -72,8 +72,8 @@ void run_reproduce(const ReproduceArguments& arguments) {
   };
   const ReproduceSummary summary = reproduce(wanted, context);
   for (const std::string& name : summary.kept) (void)std::printf("kept %s\n", name.c_str());
-  (void)std::printf("wrote %s\nwall time %.1f s\n", (context.options.out / "index.html").c_str(),
-                    summary.seconds);
+  (void)std::printf("wrote %s\nwall time %.1f s, with what earlier runs have finished %.1f s\n",
+                    (context.options.out / "index.html").c_str(), summary.seconds, summary.whole_seconds);
 }
 
 }  // namespace

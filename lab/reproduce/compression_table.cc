@@ -72,8 +72,7 @@ ResultRow size_row(const Context& context, const Subject& subject, bool masks) {
 
 Outcome table_compression(const Context& context) {
   Outcome outcome;
-  // Splitting takes seconds per point on wide layers, so fewer points and pieces than one would like.
-  const Index count = context.size(2, 10);
+  const Index count = context.size(2, 100);
   for (const bool masks : {false, true}) {
     ResultTable table{masks ? "table2-dropout" : "table2-vi",
                       masks ? "Networks with dropout" : "Networks with two hidden layers",

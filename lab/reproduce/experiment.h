@@ -34,6 +34,7 @@ struct Context {
   ReproduceOptions options;
   const CancelFlag* cancel = nullptr;
   std::function<void(const std::string&)> report;  ///< one line on what is going on; may be null
+  double* earlier_seconds = nullptr;  ///< where the time of rows of earlier runs is added; may be null
 
   [[nodiscard]] bool quick() const { return options.quick; }
   /// The first in the quick form, the second otherwise.
@@ -60,7 +61,7 @@ struct Outcome {
   std::vector<Drawing> drawings;
   std::vector<std::string> remarks;
   bool complete = true;  ///< false where something was missing that may be there another time
-  double seconds = 0.0;  ///< wall clock
+  double seconds = 0.0;  ///< wall clock, of all runs that it took
 
   /// Draws the plot and keeps it.
   void add(const Plot& plot);

@@ -136,7 +136,7 @@ std::vector<NetworkSpec> image_networks() {
        "CIFAR-10",
        "VGG-2 + [2x128] (VI)",
        "--backbone vgg2 --backbone-from NETWORKS/cifar-vgg2-1x128.backbone.safetensors "
-       "--arch 4096-128-128-10 --epochs 20",
+       "--arch 4096-128-128-10 --epochs 20 --prior-scaling fan-in --prior-precision 1",
        "",
        false,
        PaperErrors{0.04901, 2.35686, 0.02890},

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -177,7 +178,10 @@ RowNumbers kept_row(const Context& context, const std::string& name, const std::
   const std::string whole = fmt::format("{} {} seed {}", version(), key, context.options.seed);
   if (const auto json = context.options.restart ? std::nullopt : read_json(file); json && json->is_object()) {
     const auto found = json->find("numbers");
-    if (json->value("key", "") == whole && found != json->end() && found->is_object()) {
+    const auto took = json->find("seconds");
+    if (json->value("key", "") == whole && found != json->end() && found->is_object() &&
+        took != json->end() && took->is_number()) {
+      if (context.earlier_seconds) *context.earlier_seconds += took->get<double>();
       RowNumbers row;
       for (const auto& [known, value] : found->items()) {
         row.set(known, value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN());
@@ -186,11 +190,13 @@ RowNumbers kept_row(const Context& context, const std::string& name, const std::
     }
   }
   context.say(name);
+  const auto start = std::chrono::steady_clock::now();
   RowNumbers row = compute();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   Json numbers = Json::object();
   for (const auto& [known, value] : row.values) numbers[known] = std::isfinite(value) ? Json(value) : Json();
   std::filesystem::create_directories(folder);
-  write_file(file, dumped({{"key", whole}, {"numbers", numbers}}));
+  write_file(file, dumped({{"key", whole}, {"seconds", seconds.count()}, {"numbers", numbers}}));
   return row;
 }
 

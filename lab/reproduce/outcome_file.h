@@ -27,7 +27,8 @@ struct RowNumbers {
 };
 
 /// The numbers of rows/NAME.json where that file has the same `key`; computed and written otherwise, so that
-/// a run that was interrupted goes on with its next row. `key` names all that the numbers depend on.
+/// a run that was interrupted goes on with its next row. `key` names all that the numbers depend on. The file
+/// also holds the time that the row took, so that a run in several parts knows its whole time.
 RowNumbers kept_row(const Context& context, const std::string& name, const std::string& key,
                     const std::function<RowNumbers()>& compute);
 

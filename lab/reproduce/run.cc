@@ -32,10 +32,12 @@ void write_index(const Context& context) {
   file.commit();
 }
 
-bool is_finished(const Context& context, const Experiment& experiment) {
-  if (context.options.restart) return false;
-  const std::optional<Outcome> stored = read_outcome(context, experiment);
-  return stored && stored->complete;
+/// The outcome of an earlier run that needs no other.
+std::optional<Outcome> finished(const Context& context, const Experiment& experiment) {
+  if (context.options.restart) return std::nullopt;
+  std::optional<Outcome> stored = read_outcome(context, experiment);
+  if (stored && !stored->complete) stored.reset();
+  return stored;
 }
 
 }  // namespace
@@ -49,14 +51,19 @@ ReproduceSummary reproduce(const std::vector<const Experiment*>& wanted, const C
   const auto start = Clock::now();
   for (const Experiment* experiment : wanted) {
     context.check_cancelled();
-    if (is_finished(context, *experiment)) {
+    if (const auto stored = finished(context, *experiment)) {
+      summary.whole_seconds += stored->seconds;
       summary.kept.emplace_back(experiment->name);
       continue;
     }
     context.say(fmt::format("{}: {}", experiment->name, experiment->title));
     const auto begin = Clock::now();
-    Outcome outcome = experiment->run(context);
-    outcome.seconds = seconds_since(begin);
+    double earlier = 0.0;
+    Context own = context;
+    own.earlier_seconds = &earlier;
+    Outcome outcome = experiment->run(own);
+    outcome.seconds = seconds_since(begin) + earlier;
+    summary.whole_seconds += outcome.seconds;
     write_outcome(context, *experiment, outcome);
     write_index(context);
     context.say(fmt::format("{}: {:.1f} s", experiment->name, outcome.seconds));

@@ -11,6 +11,7 @@ struct ReproduceSummary {
   std::vector<std::string> ran;
   std::vector<std::string> kept;  ///< finished before with the same settings
   double seconds = 0.0;           ///< wall clock of this run
+  double whole_seconds = 0.0;     ///< wall clock of all runs that the experiments took
 };
 
 /// Experiments that are complete in the folder are not run again unless options.restart. The index page is
