@@ -10,7 +10,7 @@
 
 namespace mixcert {
 
-inline constexpr int kFlowCells = 96;
+inline constexpr int kFlowCells = 48;
 /// Nodes of the flow that accumulate at w = 1; node 0 is 0.
 double flow_node(int i);
 /// At earlier nodes noise is bounded without its law.

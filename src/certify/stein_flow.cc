@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Upper sums: what is bounded grows with w, so a bound at the right end of a cell holds on the cell. The
-// noise is random; its effect is a sum over the outputs, docs/theory/stein.md (Y.12).
+// Upper sums: what is bounded is a convex function of kappa = 1/w^2 - 1, so chords between bounds at nodes
+// lie above it. The noise is random; its effect is a sum over the outputs, docs/theory/stein.md (Y.12).
 #include "certify/stein_flow.h"
 
 #include <algorithm>
@@ -126,12 +126,15 @@ class FlowIntegrand {
 double stein_flow(const SteinNorms& norms, const SteinCoordinates& at, const NoiseTransform& transform) {
   const FlowIntegrand integrand(norms, at, transform);
   double best = norms.first;
-  double sum = 0.0;
+  double sum = 0.0, before = 0.0;
   for (int i = 1; i <= kFlowCells; ++i) {
-    const double w = flow_node(i);
-    sum += (w - flow_node(i - 1)) * integrand.at_node(i);
+    const double left = flow_node(i - 1), w = flow_node(i);
+    const double value = integrand.at_node(i);
+    // The chord in kappa = 1/w^2 - 1, integrated over w.
+    sum += (w - left) * (left * std::min(before, value) + w * value) / (left + w);
     if (!(sum < best)) break;
     best = std::min(best, sum + norms.first * std::sqrt(std::max(0.0, 1.0 - w * w)));
+    before = value;
   }
   return best * kSafety;
 }

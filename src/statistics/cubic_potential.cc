@@ -4,22 +4,29 @@
 #include "statistics/cubic_potential.h"
 
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace mixcert {
 namespace {
 
 /// Of the convexity of |y|^2/2, what psi may use up.
-constexpr double kMostCurvature = 0.8;
-constexpr int kMostSteps = 60;
+constexpr double kMostCurvature = 0.98;
+constexpr int kMostSteps = 200;
+constexpr int kMostRimSteps = 400;
+constexpr double kRimGap = 1e-4;  // such points are few
+
+double largest_eigenvalue(const Matrix& gram) {
+  return Eigen::SelfAdjointEigenSolver<Matrix>(gram, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff();
+}
 
 /// No less than sup over |z| <= 1 of the norm of sum_c z_c G_c: its value at v is sum_c z_c v'G_c v, at most
-/// (sum_c |G_c v|^2)^{1/2}.
+/// (sum_c |G_c v|^2)^{1/2}, and at most (sum_cd z_c z_d <G_c, G_d>)^{1/2} because vv' has norm 1.
 double slice_norm(const Matrix& slices) {
-  const Matrix gram = slices * slices.transpose();
+  const Index r = slices.rows();
+  const auto rows = slices.reshaped(r * r, r);
   return std::sqrt(
-      Eigen::SelfAdjointEigenSolver<Matrix>(gram, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff());
+      std::min(largest_eigenvalue(slices * slices.transpose()), largest_eigenvalue(rows.transpose() * rows)));
 }
 
 }  // namespace
@@ -67,6 +74,12 @@ Vector CubicPotential::infima(const Matrix& z) const {
   for (int step = 0; step < kMostSteps && residual.squaredNorm() > 1e-24 * x.squaredNorm(); ++step) {
     y -= residual;
     scaled = deviations_.cwiseInverse().asDiagonal() * y;
+    for (Index i = 0; i < z.cols(); ++i) {  // beyond the ball the steps may grow
+      const double far = scaled.col(i).norm() / (2.0 * radius_);
+      if (far <= 1.0) continue;
+      scaled.col(i) /= far;
+      y.col(i) /= far;
+    }
     residual = y - x + gradients(scaled);
   }
   // By strong convexity on the ball, |x - y|^2/2 + psi is at least its value at y less
@@ -74,10 +87,29 @@ Vector CubicPotential::infima(const Matrix& z) const {
   Vector bounds = (x - y).colwise().squaredNorm().transpose() + 2.0 * values(scaled) -
                   residual.colwise().squaredNorm().transpose() / convexity_;
   for (Index i = 0; i < bounds.size(); ++i) {
-    const double farthest = std::max(scaled.col(i).norm(), z.col(i).norm());
-    if (!(farthest <= radius_)) bounds(i) = std::numeric_limits<double>::quiet_NaN();
+    if (!(scaled.col(i).norm() <= radius_)) bounds(i) = infimum_at_rim(z.col(i));
   }
   return bounds;
+}
+
+double CubicPotential::infimum_at_rim(const Vector& z) const {
+  // Projected descent in z. A convex function on the ball is at least f(v) + g'(u - v) >= f(v) - g'v -
+  // R |g| at every u, g its gradient at v; at the minimum on the sphere the last two cancel.
+  const Vector variances = deviations_.cwiseAbs2();
+  Matrix v = z * std::min(1.0, radius_ / z.norm());
+  double best = -2.0 * largest();
+  for (int step = 0; step < kMostRimSteps; ++step) {
+    const Vector gradient =
+        variances.cwiseProduct(v.col(0) - z) + deviations_.cwiseProduct(gradients(v).col(0));
+    const double value = (deviations_.cwiseProduct(v.col(0) - z)).squaredNorm() + 2.0 * values(v)(0);
+    const double gap = 2.0 * (gradient.dot(v.col(0)) + radius_ * gradient.norm());
+    best = std::max(best, value - gap);
+    if (gap <= kRimGap * std::abs(value)) break;
+    v -= gradient / (2.0 * variances.maxCoeff());
+    const double norm = v.norm();
+    if (norm > radius_) v *= radius_ / norm;
+  }
+  return best;
 }
 
 double CubicPotential::largest() const {

@@ -21,8 +21,7 @@ class CubicPotential {
   [[nodiscard]] Vector values(const Matrix& z) const;
   /// With respect to y.
   [[nodiscard]] Matrix gradients(const Matrix& z) const;
-  /// Lower bounds of inf over the ball of |x - y|^2 + 2 psi(y) at the columns y = c^{1/2} z; NaN where the
-  /// search left the ball.
+  /// Lower bounds of inf over y in the ball of |x - y|^2 + 2 psi(y) at the columns x = c^{1/2} z.
   [[nodiscard]] Vector infima(const Matrix& z) const;
   /// No less than |psi| on the ball.
   [[nodiscard]] double largest() const;
@@ -32,6 +31,8 @@ class CubicPotential {
 
  private:
   [[nodiscard]] Matrix forms(const Matrix& z) const;  // sum_bc t_abc z_b z_c
+  /// The same of one point whose infimum lies on the sphere.
+  [[nodiscard]] double infimum_at_rim(const Vector& z) const;
 
   Vector deviations_;
   Matrix tensor_;  // t, r x r^2

@@ -20,9 +20,26 @@ namespace {
 
 /// Directions of largest variance that the potential looks at: the cost grows with the cube.
 constexpr Index kMostDirections = 20;
-/// The ball reaches this far beyond r^{1/2}: q has e^{-18} outside.
-constexpr double kBallMargin = 6.0;
+/// Of q, what may lie outside the ball.
+constexpr double kOutside = 1e-8;
 constexpr Index kBlock = 256;
+
+/// P(chi^2_r > x), by P_{r+2} = P_r + (x/2)^{r/2} e^{-x/2} / Gamma(r/2 + 1).
+double chi_square_tail(Index r, double x) {
+  double tail = r % 2 == 0 ? 0.0 : std::erfc(std::sqrt(0.5 * x));
+  for (Index k = r % 2; k < r; k += 2) {
+    const double half = 0.5 * static_cast<double>(k);
+    tail += std::exp(half * std::log(0.5 * x) - 0.5 * x - std::lgamma(half + 1.0));
+  }
+  return tail;
+}
+
+/// Of the ball: the smaller, the less the potential bends in it.
+double ball_radius(Index r) {
+  double radius = std::sqrt(static_cast<double>(r));
+  while (chi_square_tail(r, radius * radius) > kOutside) radius += 1.0 / 64.0;
+  return radius;
+}
 
 bool applies(const Network& network, const GaussianMixture& mixture) {
   if (network.hidden_count() != 1 || network.has_masks() || mixture.size() != 1) return false;
@@ -110,17 +127,17 @@ OutputMoments output_moments(const Network& network, ConstVectorRef input, const
   return output;
 }
 
-/// inf_y (|x - y|^2 + 2 psi(y)) - 2 psi(x) at samples; -2 sup |psi| takes the place of the infimum outside
-/// the ball.
+/// phi - 2 psi at samples: phi is the infimum over the ball, at most 2 sup |psi|.
 Vector differences(const CubicPotential& potential, const Matrix& z) {
   Vector result(z.cols());
   for (Index first = 0; first < z.cols(); first += kBlock) {
     const Index count = std::min(kBlock, z.cols() - first);
     const Matrix block = z.middleCols(first, count);
     const Vector infima = potential.infima(block);
-    const double outside = -2.0 * potential.largest();
-    result.segment(first, count) = infima.unaryExpr([&](double x) { return std::isnan(x) ? outside : x; }) -
-                                   2.0 * potential.values(block);
+    const double limit = 2.0 * potential.largest();
+    const Vector phi =
+        infima.unaryExpr([&](double x) { return std::isnan(x) ? -limit : std::min(x, limit); });
+    result.segment(first, count) = phi - 2.0 * potential.values(block);
   }
   return result;
 }
@@ -136,11 +153,10 @@ std::optional<DualLowerBound> dual_lower_bound(const Network& network, ConstVect
   const Index r = directions.variances.size();
   if (r == 0) return std::nullopt;
   const OutputMoments output = output_moments(network, input, q.mean, directions);
-  const CubicPotential potential(directions.variances, output.cumulants,
-                                 std::sqrt(static_cast<double>(r)) + kBallMargin);
+  const CubicPotential potential(directions.variances, output.cumulants, ball_radius(r));
   const Vector values = differences(potential, directions.standardised(samples.colwise() - q.mean));
   const double sampled = -mean_upper_bound(-values, 1.0 - confidence).upper;
-  const double beyond = 2.0 * potential.largest() * std::exp(-0.5 * kBallMargin * kBallMargin);
+  const double beyond = 2.0 * potential.largest() * kOutside;
   const double expected = 2.0 * potential.expectation(output.cumulants, output.mean, output.covariance);
   const double third = potential.expectation(output.cumulants, Vector::Zero(r), Matrix::Identity(r, r));
   return DualLowerBound{std::sqrt(std::max(0.0, expected + sampled - beyond)),
