@@ -85,7 +85,7 @@ ErrorRows error_rows(const Context& context, const Subject& subject) {
   const Index statistics = context.size(1000, 10000);
   const Options grid = paper_options(10, 5);
   const Options cross = cross_options(10, 5);
-  Options best = our_options(pieces_for(spec));
+  Options best = our_options(pieces_for(spec), spec.dropout);
   const std::string name = "table1-" + spec.name;
   const RowNumbers p = measure(context, subject, name + "-paper", {grid, empirical, statistics});
   const RowNumbers c = measure(context, subject, name + "-cross", {cross, empirical, 0});

@@ -146,12 +146,10 @@ Options cross_options(Index signature_size, Index components) {
   return options;
 }
 
-Options our_options(Index pieces) {
+Options our_options(Index pieces, bool masks) {
   Options options;
-  if (pieces > 1) {
-    options.method = Method::Moment;
-    options.pieces = pieces;
-  }
+  options.pieces = pieces;
+  if (masks && pieces > 1) options.method = Method::Moment;
   return options;
 }
 

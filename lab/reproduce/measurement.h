@@ -37,7 +37,8 @@ RowNumbers measure(const Context& context, const Subject& subject, const std::st
 Options paper_options(Index signature_size, Index components);
 /// The same with cross signatures, which have no certificate.
 Options cross_options(Index signature_size, Index components);
-/// Ours: the best certified bound; `pieces` Gaussians a layer may be split into.
-Options our_options(Index pieces = 1);
+/// Ours: the best certified bound; `pieces` Gaussians a layer may be split into. `masks`: of a network with
+/// dropout, to which none of the theorems beyond the moment method applies.
+Options our_options(Index pieces = 1, bool masks = false);
 
 }  // namespace mixcert::lab
