@@ -1,8 +1,9 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Logarithms of E exp(-y a^2) of all neurons of a layer, convex functions of y: between the nodes of a table
-// they are below chords and above continuations of the chord on the left (Y.12). Nodes of the tables have the
-// same ratio as the arguments of the transforms, so an output's place in a table is found once.
+// E exp(-y a^2) of all neurons of a layer. It and its logarithm are convex functions of y: between the nodes
+// of a table they are below chords, the logarithm above continuations of the chord on the left (Y.12). Nodes
+// of the tables have the same ratio as the arguments of the transforms, so an output's place in a table is
+// found once.
 #pragma once
 
 #include <vector>
@@ -26,12 +27,13 @@ class DampingTables {
   /// Makes the nodes known that theta up to `arguments` powers need.
   void know(int arguments);
 
-  /// A neuron at y = theta scale: at the n-th theta its logarithm is between max(lower[n + 1], lower[n] + x
-  /// step[n]) and (1 - x) upper[n] + x upper[n + 1]; lower[n] falls with n.
+  /// A neuron at y = theta scale: at the n-th theta E exp(-y a^2) is below (1 - x) upper[n] + x upper[n + 1],
+  /// its logarithm below the same chord of `logarithm`, its inverse below inverse[n + 1] and inverse[n] + x
+  /// rise[n].
   struct Place {
-    const double *upper, *lower, *step;
+    const double *logarithm, *upper, *inverse, *rise;
     double x;
-    bool exists;  ///< else y is so small that 0 and -y E a^2 are good enough
+    bool exists;  ///< else y is so small that 1 - y E a^2 and 1 are good enough
   };
   [[nodiscard]] Place place(Index neuron, double scale) const;
   /// No less than E a^2.
@@ -40,13 +42,12 @@ class DampingTables {
   }
 
  private:
-  [[nodiscard]] double node(Index neuron, int i) const;
   void know_node(Index neuron, int i);
 
   std::vector<NeuronDamping> neurons_;
   Vector scales_;
   int known_ = 0;
-  Matrix upper_, lower_, step_;  ///< one column per neuron
+  Matrix logarithm_, upper_, inverse_, rise_;  ///< one column per neuron
 };
 
 }  // namespace mixcert

@@ -16,11 +16,9 @@ using F = ActivationFunction;
 
 /// Where y^2 E a^4 is below this part of y E a^2, moments are good enough.
 constexpr double kFewMoments = 0.02;
-constexpr double kLeastDamping = 1e-200;
 
 /// int_k^inf phi(x) exp(-y (x - k)^2) dx.
 double branch(double k, double y) {
-  if (!(y > 0.0)) return normal_tail(k);
   const double scale = 1.0 / (1.0 + 2.0 * y);
   const double root = std::sqrt(scale);
   return std::exp(-y * k * k * scale) * root * normal_tail(k * root);
@@ -38,6 +36,7 @@ NeuronDamping::NeuronDamping(const Activation& activation, double m, double s, c
       least_(std::max(0.0, kernels.second.lower())),
       most_(kernels.second.magnitude()),
       fourth_(kernels.fourth) {
+  if (is_linear_) below_ = normal_tail(-kink_);
   if (activation.function() == F::Identity) left_ = right_;
   if (activation.function() == F::LeakyRelu) left_ = right_ * activation.slope() * activation.slope();
 }
@@ -45,7 +44,7 @@ NeuronDamping::NeuronDamping(const Activation& activation, double m, double s, c
 bool NeuronDamping::is_small(double y) const { return y * fourth_ <= kFewMoments * least_; }
 
 NeuronDamping::Range NeuronDamping::of_lines(double y) const {
-  const double sum = branch(kink_, y * right_) + branch(-kink_, y * left_);
+  const double sum = branch(kink_, y * right_) + (left_ > 0.0 ? branch(-kink_, y * left_) : below_);
   return {sum * (1.0 - 1e-9), sum * kSafety};
 }
 
@@ -58,25 +57,23 @@ NeuronDamping::Range NeuronDamping::of_nodes(double y) const {
 }
 
 NeuronDamping::Range NeuronDamping::at(double y) const {
-  // Jensen's inequality, exp(-t) >= 1 - t, and exp(-t) <= 1 - t + t^2/2 for t >= 0.
-  Range range{1.0 - y * most_, std::min(1.0, 1.0 - y * least_ + 0.5 * y * y * fourth_)};
-  if (!is_small(y)) {
-    range.lower = std::exp(-y * most_);
-    if (!is_linear_ && !kernels_->nodes) range.upper = std::exp(-y * least_);  // a is constant
-    if (is_linear_ || kernels_->nodes) {
-      const Range finer = is_linear_ ? of_lines(y) : of_nodes(y);
-      range = {std::max(range.lower, finer.lower), std::min(range.upper, finer.upper)};
-    }
+  // exp(-t) >= 1 - t and exp(-t) <= 1 - t + t^2/2 for t >= 0; log(1 + t) <= t.
+  const double moments = std::min(0.0, 0.5 * y * y * fourth_ * kSafety - y * least_);
+  if (is_small(y))
+    return {std::max(1.0 - y * most_ * kSafety, kLeastDamping), 1.0 + moments * (1.0 - 1e-9), moments};
+  Range range{};
+  if (is_linear_) {
+    range = of_lines(y);
+  } else if (kernels_->nodes) {
+    range = of_nodes(y);
+    range = {std::max(range.lower, std::exp(-y * most_)), std::min(range.upper, 1.0 + moments)};  // Jensen
+  } else {  // a is constant
+    range = {std::exp(-y * most_), std::exp(-y * least_)};
   }
-  return {std::max(range.lower * (1.0 - 1e-9), kLeastDamping),
-          std::clamp(range.upper * kSafety, kLeastDamping, 1.0)};
-}
-
-NeuronDamping::Range NeuronDamping::logarithm(double y) const {
-  // Jensen's inequality, and log(1 - t) <= -t.
-  if (is_small(y)) return {-y * most_ * kSafety, std::min(0.0, 0.5 * y * y * fourth_ * kSafety - y * least_)};
-  const Range range = at(y);
-  return {std::max(std::log(range.lower), -y * most_ * kSafety), std::log(range.upper)};
+  range.lower = std::max(range.lower * (1.0 - 1e-9), kLeastDamping);
+  range.upper = std::clamp(range.upper * kSafety, kLeastDamping, 1.0);
+  range.logarithm = std::log(range.upper);
+  return range;
 }
 
 }  // namespace mixcert

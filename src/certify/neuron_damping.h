@@ -9,6 +9,9 @@
 
 namespace mixcert {
 
+/// Bounds of E exp(-y a^2) are at least this.
+inline constexpr double kLeastDamping = 1e-200;
+
 class NeuronDamping {
  public:
   /// z = m + s x; both arguments outlive the object.
@@ -17,10 +20,9 @@ class NeuronDamping {
   /// lower <= E exp(-y a^2) <= upper, both in (0, 1]; y >= 0.
   struct Range {
     double lower, upper;
+    double logarithm = 0.0;  ///< no less than that of the expectation, at most 0
   };
   [[nodiscard]] Range at(double y) const;
-  /// Of the logarithm, both at most 0.
-  [[nodiscard]] Range logarithm(double y) const;
   /// No less than E a^2.
   [[nodiscard]] double second() const { return most_; }
 
@@ -33,6 +35,7 @@ class NeuronDamping {
   const NeuronKernels* kernels_;
   bool is_linear_;
   double kink_, right_, left_;    ///< -m/s, and the squares of s times the slopes of the two branches
+  double below_ = 0.0;            ///< P(x < kink)
   double least_, most_, fourth_;  ///< bounds of E a^2, and no less than E a^4
 };
 

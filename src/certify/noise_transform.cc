@@ -16,25 +16,11 @@ namespace {
 /// What may be left beyond the last node, of E zeta^-3.
 constexpr double kNegligible = 1e-4;
 constexpr int kChunk = 8;
-constexpr double kMostGrowth = 8.0;
 using Chunk = Eigen::Array<double, kChunk, 1>;
 using ChunkMap = Eigen::Map<const Chunk>;
 
 /// The n-th of the tables' arguments; all but the second one are nodes of the transform.
 double argument(int n) { return kLeastArgument * std::ldexp(n % 2 == 0 ? 1.0 : 1.4142135623730951, n / 2); }
-
-/// No less than e^x - 1, x up to kMostGrowth: e^z <= 1 + z + z^2/2 + z^3/5 for 0 <= z = x/16 <= 1/2, squared
-/// four times.
-Chunk small_growth(const Chunk& x) {
-  const Chunk z = (1.0 / 16.0) * x;
-  Chunk q = z * (1.0 + z * (0.5 + 0.2 * z));
-  for (int i = 0; i < 4; ++i) q *= 2.0 + q;
-  return q * kSafety;
-}
-
-Chunk large_growth(const Chunk& x) {
-  return x.unaryExpr([](double v) { return std::expm1(v) * kSafety; });
-}
 
 /// One output's noise per unit of N: y_j = theta V_lj/N_l.
 class OutputSums {
@@ -78,23 +64,23 @@ class OutputSums {
   void add_neuron(int first, std::size_t p) {
     const auto& [j, place] = places_[p];
     const Chunk y = noise_(j) * theta_;
-    Chunk upper = Chunk::Zero(), twice = Chunk::Zero(), lower = -tables_.second(j) * kSafety * y;
+    Chunk twice = Chunk::Ones(), inverse;
     if (place.exists) {
-      const double* const u = place.upper + first;
-      const double* const l = place.lower + first;
-      upper = ChunkMap(u) + place.x * (ChunkMap(u + 1) - ChunkMap(u));
-      twice = ChunkMap(u + 2) + place.x * (ChunkMap(u + 3) - ChunkMap(u + 2));
-      lower = ChunkMap(l + 1).max(ChunkMap(l) + place.x * ChunkMap(place.step + first));
+      const auto chord = [&, x = place.x](const double* at) {
+        return ChunkMap(at) + x * (ChunkMap(at + 1) - ChunkMap(at));
+      };
+      logarithm_ += chord(place.logarithm + first);
+      twice = chord(place.upper + first + 2);
+      const double* const at = place.inverse + first;
+      inverse = ChunkMap(at + 1).min(ChunkMap(at) + place.x * ChunkMap(place.rise + first));
+    } else {
+      inverse = kSafety / (1.0 - tables_.second(j) * kSafety * y).max(kLeastDamping);
     }
-    const double least = place.exists ? place.lower[first + kChunk] : lower(kChunk - 1);
-    const auto growth_of = -2.0 * least <= kMostGrowth ? small_growth : large_growth;
-    const Chunk growth = growth_of(-lower);
+    const Chunk growth = inverse - 1.0;
     // Var e^{-y a^2}/phi^2 = E e^{-2 y a^2}/phi^2 - 1, also at most y^2 Var(a^2)/phi^2.
     const double variance = 2.0 * kernels_[static_cast<std::size_t>(j)].square_value.mean.magnitude();
-    const Chunk by_moments = variance * (y * (1.0 + growth)).square();
-    const Chunk by_transform = growth_of((twice - 2.0 * lower).max(0.0));
-    logarithm_ += upper;
-    spread_ += by_moments.min(by_transform);
+    const Chunk squared = inverse.square();
+    spread_ += (variance * squared * y.square()).min((twice * squared - 1.0).max(0.0) + 1e-14);
     most_ = most_.max(growth);
     growths_.col(static_cast<Index>(p)) = growth;
   }
