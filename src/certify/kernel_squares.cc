@@ -210,10 +210,7 @@ KernelSquares kernel_squares(const Activation& activation, double m, double s, c
     HalfSums(activation, m, sign * s, mean, variance, centers, sums).add();
   }
   for (double& rest : sums.rest) rest = std::sqrt(rest) * kSafety;
-  for (int p = 0; p < 3; ++p) {
-    for (int q = 0; q < p; ++q) sums.second(p, q) = sums.second(q, p);
-  }
-  sums.third(1, 0) = sums.third(0, 1);
+  sums.mirror();
   return sums;
 }
 

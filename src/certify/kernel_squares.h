@@ -22,6 +22,12 @@ struct KernelSquares {
   Eigen::Matrix2d third = Eigen::Matrix2d::Zero();   ///< of a Dt, a Dq
   double tau = 0.0;                                  ///< of tau
   KernelArray rest{};                                ///< no less than the L2 norm of kernel less chords
+
+  /// Fills what is below the diagonals.
+  void mirror() {
+    second.triangularView<Eigen::StrictlyLower>() = second.transpose();
+    third(1, 0) = third(0, 1);
+  }
 };
 
 /// z = m + s x, s > 0. `mean` and `variance` enclose E a and Var a; `centers` c may be any numbers.

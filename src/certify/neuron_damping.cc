@@ -16,14 +16,9 @@ using F = ActivationFunction;
 
 /// Where y^2 E a^4 is below this part of y E a^2, moments are good enough.
 constexpr double kFewMoments = 0.02;
-constexpr double kLeastDamping = 1e-200;
-// Of the table: nodes per octave (their ratio is the root of 2), and octaves below the largest argument.
-constexpr int kPerOctave = 2;
-constexpr int kOctaves = 18;
 
 /// int_k^inf phi(x) exp(-y (x - k)^2) dx.
 double branch(double k, double y) {
-  if (!(y > 0.0)) return normal_tail(k);
   const double scale = 1.0 / (1.0 + 2.0 * y);
   const double root = std::sqrt(scale);
   return std::exp(-y * k * k * scale) * root * normal_tail(k * root);
@@ -41,12 +36,15 @@ NeuronDamping::NeuronDamping(const Activation& activation, double m, double s, c
       least_(std::max(0.0, kernels.second.lower())),
       most_(kernels.second.magnitude()),
       fourth_(kernels.fourth) {
+  if (is_linear_) below_ = normal_tail(-kink_);
   if (activation.function() == F::Identity) left_ = right_;
   if (activation.function() == F::LeakyRelu) left_ = right_ * activation.slope() * activation.slope();
 }
 
+bool NeuronDamping::is_small(double y) const { return y * fourth_ <= kFewMoments * least_; }
+
 NeuronDamping::Range NeuronDamping::of_lines(double y) const {
-  const double sum = branch(kink_, y * right_) + branch(-kink_, y * left_);
+  const double sum = branch(kink_, y * right_) + (left_ > 0.0 ? branch(-kink_, y * left_) : below_);
   return {sum * (1.0 - 1e-9), sum * kSafety};
 }
 
@@ -59,54 +57,23 @@ NeuronDamping::Range NeuronDamping::of_nodes(double y) const {
 }
 
 NeuronDamping::Range NeuronDamping::at(double y) const {
-  // Jensen's inequality, exp(-t) >= 1 - t, and exp(-t) <= 1 - t + t^2/2 for t >= 0.
-  Range range{1.0 - y * most_, std::min(1.0, 1.0 - y * least_ + 0.5 * y * y * fourth_)};
-  if (!(y * fourth_ <= kFewMoments * least_)) {
-    range.lower = std::exp(-y * most_);
-    if (!is_linear_ && !kernels_->nodes) range.upper = std::exp(-y * least_);  // a is constant
-    if (is_linear_ || kernels_->nodes) {
-      const Range finer = is_linear_ ? of_lines(y) : of_nodes(y);
-      range = {std::max(range.lower, finer.lower), std::min(range.upper, finer.upper)};
-    }
+  // exp(-t) >= 1 - t and exp(-t) <= 1 - t + t^2/2 for t >= 0; log(1 + t) <= t.
+  const double moments = std::min(0.0, 0.5 * y * y * fourth_ * kSafety - y * least_);
+  if (is_small(y))
+    return {std::max(1.0 - y * most_ * kSafety, kLeastDamping), 1.0 + moments * (1.0 - 1e-9), moments};
+  Range range{};
+  if (is_linear_) {
+    range = of_lines(y);
+  } else if (kernels_->nodes) {
+    range = of_nodes(y);
+    range = {std::max(range.lower, std::exp(-y * most_)), std::min(range.upper, 1.0 + moments)};  // Jensen
+  } else {  // a is constant
+    range = {std::exp(-y * most_), std::exp(-y * least_)};
   }
-  return {std::max(range.lower * (1.0 - 1e-9), kLeastDamping),
-          std::clamp(range.upper * kSafety, kLeastDamping, 1.0)};
-}
-
-DampingTable::DampingTable(NeuronDamping damping, double most) : damping_(damping), nodes_{0.0} {
-  if (!(most > 0.0)) return;
-  for (int k = kPerOctave * kOctaves; k >= 0; --k) {
-    const double root = k % 2 == 0 ? 1.0 : 0.70710678118654752;
-    nodes_.push_back(most * std::ldexp(root, -(k / 2)));
-  }
-  logarithms_.resize(nodes_.size());
-}
-
-void DampingTable::know(std::size_t node) const {
-  for (; known_ <= node; ++known_) {
-    const NeuronDamping::Range range = damping_.at(nodes_[known_]);
-    // It falls.
-    logarithms_[known_] = {std::log(range.lower),
-                           std::min(logarithms_[known_ - 1].upper, std::log(range.upper))};
-  }
-}
-
-NeuronDamping::Range DampingTable::at(double y, std::size_t& place) const {
-  if (!(y > 0.0) || nodes_.size() < 2) return {0.0, 0.0};
-  std::size_t i = place;
-  while (i + 2 < nodes_.size() && nodes_[i + 1] < y) ++i;
-  place = i;
-  know(i + 1);
-  const NeuronDamping::Range &left = logarithms_[i], &right = logarithms_[i + 1];
-  const double x = (y - nodes_[i]) / (nodes_[i + 1] - nodes_[i]);
-  const double upper = left.upper + x * (right.upper - left.upper);
-  // Jensen's inequality.
-  double lower = std::max(right.lower, -y * damping_.second());
-  if (i > 0) {
-    const double slope = (left.lower - logarithms_[i - 1].upper) / (nodes_[i] - nodes_[i - 1]);
-    lower = std::max(lower, left.lower + slope * (y - nodes_[i]));
-  }
-  return {lower * kSafety - 1e-15, std::min(0.0, upper * (1.0 - 1e-9))};
+  range.lower = std::max(range.lower * (1.0 - 1e-9), kLeastDamping);
+  range.upper = std::clamp(range.upper * kSafety, kLeastDamping, 1.0);
+  range.logarithm = std::log(range.upper);
+  return range;
 }
 
 }  // namespace mixcert

@@ -16,7 +16,22 @@ struct KernelLaw {
   double deviation = 0.0;  ///< no less than the standard deviation
 };
 
+/// E a, Var a, and third and fourth central moments of a neuron.
+struct CentralMoments {
+  Enclosed mean, second, third, fourth;
+};
+
 struct NeuronKernels {
+  NeuronKernels() = default;
+  /// Means of all kernels (Y.10), and no deviations yet.
+  explicit NeuronKernels(const CentralMoments& a);
+  /// What the squares are about: the means' values.
+  [[nodiscard]] KernelArray centers() const;
+  /// Deviations from the squares.
+  void take_squares(const KernelSquares& taken);
+  /// From a neuron to s times it.
+  void scale(double s);
+
   Enclosed variance;        ///< Var a
   Enclosed second;          ///< E a^2
   double fourth = 0.0;      ///< no less than E a^4
@@ -28,7 +43,8 @@ struct NeuronKernels {
   KernelLaw square_value;   ///< a Dq, mean Var(a^2)/2
   double tau_square = 0.0;  ///< no less than E tau^2
   KernelSquares squares;    ///< second moments of kernels less the means above
-  /// Quadrature of a; none where it is constant.
+  double moved = 0.0;       ///< no less than the L2 distance between a and the neuron described here
+  /// Quadrature of a; none where it is constant or piecewise linear.
   std::optional<LineNodes> nodes;
 };
 

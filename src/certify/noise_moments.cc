@@ -5,19 +5,16 @@
 // exponentials are made once: an integral for all times and outputs is a product of matrices.
 #include "certify/noise_moments.h"
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 
+#include "certify/five_nodes.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {
 namespace {
 
 constexpr int kRule = 5;
-constexpr std::array<double, kRule> kRuleNodes = {0.046910077030668004, 0.23076534494715845, 0.5,
-                                                  0.76923465505284155, 0.95308992296933200};
-constexpr std::array<double, kRule> kRuleWeights = {
-    0.11846344252809454, 0.23931433524968324, 0.28444444444444444, 0.23931433524968324, 0.11846344252809454};
 // Columns of a cell: the rule's nodes, and one for its error.
 constexpr int kColumns = kRule + 1;
 constexpr int kTransformCells = kTransformNodes - 1;
@@ -26,28 +23,32 @@ constexpr double kRuleError = 1.05e-5;
 constexpr double kEllipseAxis = 2.125;
 constexpr double kLeastFlow = 0.25;
 
-/// theta^(power-1) exp(-kappa theta)/(Gamma(power) w^(2 power)) times the weights of the rule.
+/// theta^(power-1) exp(-kappa theta)/(Gamma(power) w^(2 power)) times the weights of the rule: rows are nodes
+/// of the flow, first for power 2, then for power 3.
 struct FlowTable {
-  Matrix weights;  ///< rows: nodes of the flow
-  Matrix decay;    ///< at the nodes of the transform, without theta^(power-1)
+  Index rows;
+  Matrix weights;
+  Matrix decay;  ///< at the nodes of the transform, without theta^(power-1)
   Vector kappa;
 
-  explicit FlowTable(int power) {
-    const int first = first_transform_flow_node(), rows = kFlowCells - first + 1;
-    weights.resize(rows, kTransformCells * kColumns);
-    decay.resize(rows, kTransformNodes);
+  FlowTable() : rows(kFlowCells - first_transform_flow_node() + 1) {
+    weights.resize(2 * rows, kTransformCells * kColumns);
+    decay.resize(2 * rows, kTransformNodes);
     kappa.resize(rows);
-    for (int row = 0; row < rows; ++row) fill(row, flow_node(first + row), power);
+    for (Index row = 0; row < rows; ++row) {
+      const double w = flow_node(first_transform_flow_node() + static_cast<int>(row));
+      kappa(row) = (1.0 - w * w) / (w * w);
+      fill(row, std::pow(w, -4.0), kappa(row), 2);
+      fill(rows + row, 0.5 * std::pow(w, -6.0), kappa(row), 3);
+    }
   }
 
-  void fill(int row, double w, int power) {
-    const double k = kappa(row) = (1.0 - w * w) / (w * w);
-    const double scale = std::pow(w, -2 * power) / (power == 3 ? 2.0 : 1.0);
+  void fill(Index row, double scale, double k, int power) {
     for (int cell = 0; cell < kTransformCells; ++cell) {
       const double left = transform_node(cell), width = transform_node(cell + 1) - left;
       for (int q = 0; q < kRule; ++q) {
-        const double theta = left + kRuleNodes[static_cast<std::size_t>(q)] * width;
-        weights(row, cell * kColumns + q) = scale * width * kRuleWeights[static_cast<std::size_t>(q)] *
+        const double theta = left + kFiveNodes[static_cast<std::size_t>(q)] * width;
+        weights(row, cell * kColumns + q) = scale * width * kFiveWeights[static_cast<std::size_t>(q)] *
                                             std::pow(theta, power - 1) * std::exp(-k * theta);
       }
       const double half = 0.5 * width, middle = left + half, axis = kEllipseAxis * half;
@@ -59,28 +60,22 @@ struct FlowTable {
   }
 };
 
-const FlowTable& flow_table(int power) {
-  static const FlowTable second(2), third(3);
-  return power == 2 ? second : third;
-}
-
-/// The transform between its nodes, times the chords of 1, chi, chi^2 and rho: one column each.
-Matrix chords(const OutputTransform& t) {
-  Matrix values((t.count - 1) * kColumns, 4);
+/// The transform between its nodes, times the chords of 1, chi, chi^2 and rho: one column each, first zero.
+void fill_chords(const OutputTransform& t, Eigen::Ref<Matrix> values) {
   for (int cell = 0; cell + 1 < t.count; ++cell) {
     const auto a = static_cast<std::size_t>(cell), b = a + 1;
     const double fall = t.logarithm[a] - t.logarithm[b];
     const Eigen::RowVector4d left{1.0, t.spread[a], t.spread[a] * t.spread[a], t.growth[a]};
     const Eigen::RowVector4d right{1.0, t.spread[b], t.spread[b] * t.spread[b], t.growth[b]};
     for (int q = 0; q < kRule; ++q) {
-      const double x = kRuleNodes[static_cast<std::size_t>(q)];
+      const double x = kFiveNodes[static_cast<std::size_t>(q)];
       values.row(cell * kColumns + q) = std::exp(t.logarithm[a] - x * fall) * ((1.0 - x) * left + x * right);
     }
     // In the ellipse a chord is at most 1 + axis times the larger end.
     values.row(cell * kColumns + kRule) = std::exp(t.logarithm[a] + 0.5 * (kEllipseAxis - 1.0) * fall) *
                                           (1.0 + kEllipseAxis) * left.cwiseMax(right);
   }
-  return values * kSafety;
+  values *= kSafety;
 }
 
 /// int_t^inf theta^(power-1) exp(-b (theta - t)) dtheta.
@@ -94,7 +89,7 @@ double beyond(double t, double b, int power) {
 
 double flow_node(int i) {
   const double rest = 1.0 - static_cast<double>(i) / kFlowCells;
-  return 1.0 - rest * rest;
+  return 1.0 - rest * rest * std::sqrt(rest);
 }
 
 int first_transform_flow_node() {
@@ -103,31 +98,42 @@ int first_transform_flow_node() {
   return first;
 }
 
-NoiseMoments noise_moments(const NoiseTransform& transform, int power) {
-  const FlowTable& table = flow_table(power);
+NoisePowers noise_moments(const NoiseTransform& transform) {
+  static const FlowTable table;
   const auto count = static_cast<Index>(transform.outputs.size());
-  const Index rows = table.weights.rows();
-  NoiseMoments moments{Matrix::Ones(rows, count), Matrix::Zero(rows, count), Matrix::Zero(rows, count),
-                       Matrix::Zero(rows, count)};
+  Index used = 0;
+  for (const OutputTransform& t : transform.outputs) used = std::max<Index>(used, (t.count - 1) * kColumns);
+  Matrix values = Matrix::Zero(used, 4 * count);
   for (Index l = 0; l < count; ++l) {
     const OutputTransform& t = transform.outputs[static_cast<std::size_t>(l)];
-    if (t.count == 0) continue;
-    const Matrix values = chords(t);
-    Matrix integrals = table.weights.leftCols(values.rows()) * values;
-    const auto last = static_cast<std::size_t>(t.count - 1);
-    const double chi = t.spread[last];
-    const Eigen::RowVector4d end{1.0, chi, chi * chi, t.growth[last]};
-    for (Index row = 0; row < rows; ++row) {
-      const double rest = table.decay(row, t.count - 1) * std::exp(t.logarithm[last]) *
-                          beyond(transform_node(t.count - 1), table.kappa(row) + t.least, power);
-      integrals.row(row) += rest * end;
-    }
-    moments.plain.col(l) = integrals.col(0) * kSafety;
-    moments.cross.col(l) = integrals.col(1) * kSafety;
-    moments.square.col(l) = integrals.col(2) * kSafety;
-    moments.growth.col(l) = integrals.col(3) * kSafety;
+    if (t.count > 0) fill_chords(t, values.middleCols(4 * l, 4));
   }
-  return moments;
+  Matrix integrals = table.weights.leftCols(used) * values;
+  const Index rows = table.rows;
+  for (Index l = 0; l < count; ++l) {
+    const OutputTransform& t = transform.outputs[static_cast<std::size_t>(l)];
+    if (t.count == 0) {
+      integrals.col(4 * l).setOnes();
+      continue;
+    }
+    const int last = t.count - 1;
+    const auto at = static_cast<std::size_t>(last);
+    const Eigen::RowVector4d end{1.0, t.spread[at], t.spread[at] * t.spread[at], t.growth[at]};
+    const double transformed = std::exp(t.logarithm[at]);
+    for (Index row = 0; row < 2 * rows; ++row) {
+      const double rest = table.decay(row, last) * transformed *
+                          beyond(transform_node(last), table.kappa(row % rows) + t.least, row < rows ? 2 : 3);
+      integrals.row(row).segment(4 * l, 4) += rest * end;
+    }
+  }
+  integrals *= kSafety;
+  const auto moments = [&](Index first) {
+    const auto part = [&](Index kind) -> Matrix {
+      return integrals(Eigen::seqN(first, rows), Eigen::seqN(kind, count, 4));
+    };
+    return NoiseMoments{part(0), part(1), part(2), part(3)};
+  };
+  return {moments(0), moments(rows)};
 }
 
 }  // namespace mixcert

@@ -10,7 +10,7 @@
 
 namespace mixcert {
 
-inline constexpr int kFlowCells = 48;
+inline constexpr int kFlowCells = 32;
 /// Nodes of the flow that accumulate at w = 1; node 0 is 0.
 double flow_node(int i);
 /// At earlier nodes noise is bounded without its law.
@@ -22,7 +22,10 @@ struct NoiseMoments {
   Matrix plain, cross, square, growth;
 };
 
-/// Of h^power, power 2 or 3.
-NoiseMoments noise_moments(const NoiseTransform& transform, int power);
+/// Of h^2 and of h^3.
+struct NoisePowers {
+  NoiseMoments second, third;
+};
+NoisePowers noise_moments(const NoiseTransform& transform);
 
 }  // namespace mixcert

@@ -1,140 +1,154 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Upper sums: what is bounded is a convex function of kappa = 1/w^2 - 1, so chords between bounds at nodes
-// lie above it. The noise is random; its effect is a sum over the outputs, docs/theory/stein.md (Y.12).
+// What is integrated is convex in 1/w^2, so chords in 1/w^2 between bounds at nodes are above it. The noise
+// is random; its effect is a sum over the outputs, docs/theory/stein.md (Y.12). All nodes are dealt with at
+// once: columns below are nodes of the flow.
 #include "certify/stein_flow.h"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "certify/noise_moments.h"
 
 namespace mixcert {
 namespace {
 
-/// The random noise at one time: per output for the second order, largest for the third.
-struct NoiseAt {
-  Vector plain, cross, square, growth;
-  double third_plain = 1.0, third_cross = 0.0, third_rest = 0.0;
+/// The random noise: for the second order one row per output, for the third the largest over the outputs.
+struct FlowNoise {
+  Matrix plain, cross, square, growth;
+  Eigen::RowVectorXd third_plain, third_cross, third_rest;
 
-  [[nodiscard]] double largest() const {
-    return std::max(1.0, (plain + square + growth + cross).maxCoeff()) + third_plain + third_cross +
+  FlowNoise(const NoiseTransform& transform, Index outputs) {
+    plain = Matrix::Ones(outputs, kFlowCells);
+    cross = square = growth = Matrix::Zero(outputs, kFlowCells);
+    third_plain = Eigen::RowVectorXd::Ones(kFlowCells);
+    third_cross = third_rest = Eigen::RowVectorXd::Zero(kFlowCells);
+    const int first = first_transform_flow_node();
+    for (int i = 1; i < first; ++i) {  // zeta >= 0
+      const double w = flow_node(i), h = 1.0 / (1.0 - w * w);
+      plain.col(i - 1).setConstant(h * h * kSafety);
+      third_plain(i - 1) = h * h * h * kSafety;
+    }
+    const auto [second, third] = noise_moments(transform);
+    const Index count = second.plain.rows();
+    plain.rightCols(count) = second.plain.transpose().cwiseMax(1.0);
+    cross.rightCols(count) = second.cross.transpose();
+    square.rightCols(count) = second.square.transpose();
+    growth.rightCols(count) = second.growth.transpose();
+    third_plain.rightCols(count) = third.plain.rowwise().maxCoeff().transpose().cwiseMax(1.0);
+    third_cross.rightCols(count) = third.cross.rowwise().maxCoeff().transpose();
+    third_rest.rightCols(count) = (third.square + third.growth).rowwise().maxCoeff().transpose();
+  }
+
+  /// Per node.
+  [[nodiscard]] Eigen::RowVectorXd largest() const {
+    return (plain + square + growth + cross).colwise().maxCoeff().cwiseMax(1.0) + third_plain + third_cross +
            third_rest;
   }
 };
 
+/// w^2 (E N_2 + w^2 E N_3)^{1/2} at the nodes of the flow, or more.
 class FlowIntegrand {
  public:
   FlowIntegrand(const SteinNorms& norms, const SteinCoordinates& at, const NoiseTransform& transform)
-      : norms_(norms),
-        at_(at),
-        first_(first_transform_flow_node()),
-        second_(noise_moments(transform, 2)),
-        third_(noise_moments(transform, 3)),
-        directions_(at.shares.size() * (at.shares.size() + 1) / 2, at.shares.size()) {
-    for (Index c = 0; c < at.root.rows(); ++c) {
+      : norms_(norms), at_(at), noise_(transform, at.shares.size()), omega_(at.shares.size(), kFlowCells) {
+    for (int i = 1; i <= kFlowCells; ++i) {
+      const double w = flow_node(i);
+      squares_(i - 1) = w * w;
+      omega_.col(i - 1) = (w * w) / ((w * w * at.shares).array() + (1.0 - w * w)).max(kLeastShare);
+    }
+    const Index n = omega_.rows();
+    pairs_.resize(packed_count(n), kFlowCells);
+    for (Index c = 0; c < n; ++c) {
       for (Index a = 0; a <= c; ++a) {
-        directions_.row(packed_place(a, c)) =
-            at.root.row(a).cwiseProduct(at.root.row(c)).cwiseProduct(at.noise.transpose());
+        pairs_.row(packed_place(a, c)) = omega_.row(a).cwiseProduct(omega_.row(c));
       }
     }
   }
 
-  /// w^2 (E N_2 + w^2 E N_3)^{1/2} at node i, or more.
-  [[nodiscard]] double at_node(int i) const {
-    const double w = flow_node(i);
-    const Vector denominators = (w * w * at_.shares).array() + (1.0 - w * w);
-    if (!(denominators.minCoeff() > 1e-9)) return INFINITY;
-    const Vector omega = (w * w) * denominators.cwiseInverse();
-    const NoiseAt noise = noise_at(i, w);
-    const double most = noise.largest(), top = omega.maxCoeff();
-    const double inflation = 16.0 * at_.defect * top * most * static_cast<double>(omega.size() + 1);
-    if (!(most < INFINITY) || !(inflation < 1e-3)) return INFINITY;
-    const double square = second_order(omega, noise, w) + third_order(omega, noise);
+  [[nodiscard]] Eigen::RowVectorXd values() const {
+    const Eigen::RowVectorXd square = second_order() + third_order();
+    const Eigen::RowVectorXd largest = noise_.largest(), tops = omega_.colwise().maxCoeff();
     const SteinForm &two = norms_.second, &three = norms_.third;
-    const double cube = top * std::sqrt(top);
-    const double rounding =
-        norms_.gamma * most * (std::pow(two.size * top, 2) + std::pow(three.size * cube, 2));
-    const double missed = (two.error * top + three.error * cube) * std::sqrt(most);
-    return (std::sqrt((square + rounding) * (1.0 + inflation)) + missed) * kSafety;
+    Eigen::RowVectorXd made(kFlowCells);
+    for (int i = 0; i < kFlowCells; ++i) {
+      const double most = largest(i), top = tops(i), cube = top * std::sqrt(top);
+      const double inflation = 16.0 * at_.defect * top * most * static_cast<double>(omega_.rows() + 1);
+      const double rounding =
+          norms_.gamma * most * (std::pow(two.size * top, 2) + std::pow(three.size * cube, 2));
+      const double missed = (two.error * top + three.error * cube) * std::sqrt(most);
+      const bool is_known = most < INFINITY && inflation < 1e-3 && top < 0.5 * squares_(i) / kLeastShare;
+      made(i) =
+          is_known ? (std::sqrt((square(i) + rounding) * (1.0 + inflation)) + missed) * kSafety : INFINITY;
+    }
+    return made;
   }
 
  private:
-  [[nodiscard]] NoiseAt noise_at(int i, double w) const {
-    NoiseAt noise;
-    const Index n = at_.shares.size();
-    if (i < first_) {  // zeta >= 0
-      const double h = 1.0 / (1.0 - w * w);
-      noise.plain = Vector::Constant(n, h * h);
-      noise.cross = noise.square = noise.growth = Vector::Zero(n);
-      noise.third_plain = h * h * h;
-      return noise;
-    }
-    const Index row = i - first_;
-    noise.plain = second_.plain.row(row).cwiseMax(1.0);
-    noise.cross = second_.cross.row(row);
-    noise.square = second_.square.row(row);
-    noise.growth = second_.growth.row(row);
-    noise.third_plain = std::max(1.0, third_.plain.row(row).maxCoeff());
-    noise.third_cross = third_.cross.row(row).maxCoeff();
-    noise.third_rest = (third_.square.row(row) + third_.growth.row(row)).maxCoeff();
-    return noise;
+  /// Smaller denominators count as unknown.
+  static constexpr double kLeastShare = 1e-9;
+
+  /// sum over the packed entries of two forms, per node.
+  static Eigen::RowVectorXd dot(const Matrix& x, const Matrix& y) {
+    return x.cwiseProduct(y).colwise().sum();
   }
 
   /// w^4 E N_2.
-  [[nodiscard]] double second_order(const Vector& omega, const NoiseAt& noise, double w) const {
-    const Index n = omega.size();
-    const Vector mean = norms_.second.mean.transpose() * omega;
-    const Vector fluctuation = norms_.second.fluctuation.transpose() * omega;
-    const Vector shared = norms_.second_shared.transpose() * omega;
-    Vector scale(mean.size());
-    double sum = 0.0;
+  [[nodiscard]] Eigen::RowVectorXd second_order() const {
+    const Index n = omega_.rows();
+    const Matrix mean = norms_.second.mean.transpose() * omega_;
+    const Matrix fluctuation = norms_.second.fluctuation.transpose() * omega_;
+    const Matrix shared = norms_.second_shared.transpose() * omega_;
+    Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(kFlowCells);
+    Matrix directions(pairs_.rows(), n);  // packed N_l (R e_l)(R e_l)'
     for (Index c = 0; c < n; ++c) {
-      for (Index a = 0; a <= c; ++a) scale(packed_place(a, c)) = omega(a) * omega(c) / (w * w);
       const Index place = packed_place(c, c);
-      sum += omega(c) * (mean(place) + fluctuation(place));
+      sum += omega_.row(c).cwiseProduct(mean.row(place) + fluctuation.row(place));
+      for (Index a = 0; a <= c; ++a) {
+        directions.row(packed_place(a, c)) =
+            at_.root.row(a).cwiseProduct(at_.root.row(c)).cwiseProduct(at_.noise.transpose());
+      }
     }
     // sum_l tau_l N_l (R e_l)(R e_l)' in the metric.
-    const auto metric = [&](const Vector& tau) -> Vector { return (directions_ * tau).cwiseProduct(scale); };
-    const Vector more = noise.plain.array() - 1.0;
-    const Vector cross = metric(noise.cross);
-    sum += mean.dot(metric(more)) + fluctuation.dot(metric(more + noise.square)) +
-           shared.dot(metric(noise.growth));
-    return sum + 2.0 * std::sqrt(std::max(0.0, mean.dot(cross)) * std::max(0.0, fluctuation.dot(cross)));
+    const Matrix scale = pairs_ * squares_.cwiseInverse().asDiagonal();
+    const auto metric = [&](const Matrix& tau) -> Matrix { return (directions * tau).cwiseProduct(scale); };
+    const Matrix more = metric(noise_.plain.array() - 1.0), cross = metric(noise_.cross);
+    sum += dot(mean + fluctuation, more) + dot(fluctuation, metric(noise_.square)) +
+           dot(shared, metric(noise_.growth));
+    return sum +
+           2.0 *
+               dot(mean, cross).cwiseMax(0.0).cwiseProduct(dot(fluctuation, cross).cwiseMax(0.0)).cwiseSqrt();
   }
 
   /// w^6 E N_3.
-  [[nodiscard]] double third_order(const Vector& omega, const NoiseAt& noise) const {
-    const Index n = omega.size();
-    Vector pairs(n * (n + 1) / 2);
-    for (Index c = 0; c < n; ++c) pairs.segment(c * (c + 1) / 2, c + 1) = omega(c) * omega.head(c + 1);
-    const double mean = omega.dot(norms_.third.mean * pairs);
-    const double fluctuation = omega.dot(norms_.third.fluctuation * pairs);
-    return noise.third_plain * (mean + fluctuation) + noise.third_rest * fluctuation +
-           2.0 * noise.third_cross * std::sqrt(std::max(0.0, mean * fluctuation));
+  [[nodiscard]] Eigen::RowVectorXd third_order() const {
+    const Eigen::RowVectorXd mean = dot(omega_, norms_.third.mean * pairs_);
+    const Eigen::RowVectorXd fluctuation = dot(omega_, norms_.third.fluctuation * pairs_);
+    return noise_.third_plain.cwiseProduct(mean + fluctuation) + noise_.third_rest.cwiseProduct(fluctuation) +
+           2.0 * noise_.third_cross.cwiseProduct(mean.cwiseProduct(fluctuation).cwiseMax(0.0).cwiseSqrt());
   }
 
   const SteinNorms& norms_;
   const SteinCoordinates& at_;
-  const int first_;
-  NoiseMoments second_, third_;
-  Matrix directions_;  ///< packed N_l (R e_l)(R e_l)', one column per output
+  FlowNoise noise_;
+  Matrix omega_, pairs_;  ///< w^2/(w^2 share + 1 - w^2), and packed products of two of them
+  Eigen::Matrix<double, 1, kFlowCells> squares_;  ///< w^2
 };
 
 }  // namespace
 
 double stein_flow(const SteinNorms& norms, const SteinCoordinates& at, const NoiseTransform& transform) {
-  const FlowIntegrand integrand(norms, at, transform);
-  double best = norms.first;
-  double sum = 0.0, before = 0.0;
+  const Eigen::RowVectorXd values = FlowIntegrand(norms, at, transform).values();
+  double best = norms.first, sum = 0.0, left = 0.0, left_value = 0.0;
   for (int i = 1; i <= kFlowCells; ++i) {
-    const double left = flow_node(i - 1), w = flow_node(i);
-    const double value = integrand.at_node(i);
-    // The chord in kappa = 1/w^2 - 1, integrated over w.
-    sum += (w - left) * (left * std::min(before, value) + w * value) / (left + w);
+    const double w = flow_node(i), value = values(i - 1);
+    // The chord in 1/w^2 over the cell; from w = 0 on it is the right end's value.
+    sum += (w - left) * (left * left_value + w * value) / (left + w);
     if (!(sum < best)) break;
     best = std::min(best, sum + norms.first * std::sqrt(std::max(0.0, 1.0 - w * w)));
-    before = value;
+    left = w;
+    left_value = value;
   }
   return best * kSafety;
 }

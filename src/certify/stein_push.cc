@@ -53,7 +53,8 @@ LayerKernels layer_kernels(const ActivationMap& activation, const DenseLayer& la
       sizes += k.second.value * v.norm();
       noise = std::sqrt(v.sum());
     }
-    all.moved += (std::sqrt(squared) + noise) * relative * deviations(j) * kSafety;
+    // The neuron that the kernels describe moves the output and its mean.
+    all.moved += (std::sqrt(squared) + noise) * (relative * deviations(j) + 2.0 * k.moved) * kSafety;
   }
   all.covariance = m * variances.asDiagonal() * m.transpose();
   all.covariance.diagonal() += all.noise;
@@ -110,11 +111,8 @@ Upper stein_push_distance(const ActivationMap& activation, const DenseLayer& lay
   const SteinCoordinates at = coordinates(covariance, least_noise);
   if (!at.exist) return unknown;
   const NoiseTransform transform = noise_transform(activation, layer, piece, kernels.neurons, at.noise);
-  SteinSums sums(layer, at.root);
-  for (Index j = 0; j < layer.inputs(); ++j) {
-    sums.add(j, kernels.neurons[static_cast<std::size_t>(j)], transform.shares(j));
-  }
-  const double flow = stein_flow(sums.norms(), at, transform);
+  const SteinNorms norms = stein_norms(layer, at.root, kernels.neurons, transform.shares);
+  const double flow = stein_flow(norms, at, transform);
   const double difference =
       ((kernels.covariance - covariance).norm() * kSafety + kernels.error) * at.root.norm();
   const Matrix& m = layer.weight_mean();

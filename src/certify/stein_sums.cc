@@ -6,24 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
-#include <variant>
 
 namespace mixcert {
 namespace {
 
 double magnitude_of(const Enclosed& x) { return std::abs(x.value) + x.error; }
-
-/// The packed entries a <= c of a symmetric matrix, those off the diagonal times `off`.
-Vector packed(const Matrix& x, double off) {
-  Vector entries(x.rows() * (x.rows() + 1) / 2);
-  Index at = 0;
-  for (Index c = 0; c < x.rows(); ++c) {
-    for (Index a = 0; a < c; ++a) entries(at++) = off * x(a, c);
-    entries(at++) = x(c, c);
-  }
-  return entries;
-}
 
 /// No less than the covariances of kernels whose chords have second moments `g` and whose remainders have L2
 /// norms `rest`: (x + y)(x + y)' <= (1 + e) xx' + (1 + 1/e) yy' for every e > 0, and E yy' <= n diag(rest^2).
@@ -42,164 +29,187 @@ Square with_remainders(const Square& g, const double* rest, const double* norms)
   return sum * kSafety;
 }
 
-}  // namespace
+class SteinSums {
+ public:
+  SteinSums(const SteinColumns& columns, const std::vector<NeuronKernels>& kernels)
+      : c_(columns), kernels_(kernels), n_(columns.outputs()) {}
 
-SteinSums::SteinSums(const DenseLayer& layer, Matrix root)
-    : weights_(layer.weight_mean()), root_(std::move(root)), outputs_(layer.outputs()), size_(root_.norm()) {
-  const auto* law = std::get_if<MeanFieldWeights>(&layer.weights());
-  variances_ = law != nullptr ? law->variance : Matrix::Zero(outputs_, layer.inputs());
-  const Index pairs = outputs_ * (outputs_ + 1) / 2, neurons = layer.inputs();
-  sums_.second.mean = sums_.second.fluctuation = sums_.second_shared = Matrix::Zero(outputs_, pairs);
-  sums_.third.mean = sums_.second.mean;
-  straight_ = flat_ = across_ = Matrix::Zero(pairs, neurons);
-  images_ = turns_ = spread_ = Matrix::Zero(outputs_, neurons);
-  along_ = Matrix::Zero(outputs_ * outputs_, neurons);
-}
-
-void SteinSums::add(Index neuron, const NeuronKernels& k, double share) {
-  Column c;
-  c.m = weights_.col(neuron);
-  c.v = variances_.col(neuron);
-  c.image = root_ * c.m;
-  c.scaled = root_ * c.v.asDiagonal();
-  c.noise = c.scaled * root_.transpose();
-  c.weighed = c.scaled * c.scaled.transpose();
-  c.mixed = c.scaled * c.m;
-  c.length = c.m.squaredNorm();
-  add_means(neuron, c, k);
-  add_second(c, k, share);
-  add_third(neuron, c, k);
-  add_first(c, k);
-  add_rounding(c, k);
-}
-
-/// E A = M (x) straight + (turn V) (x) image, E B = along (x) flat.
-void SteinSums::add_means(Index neuron, const Column& c, const NeuronKernels& k) {
-  straight_.col(neuron) =
-      packed(k.tau_value.mean.value * c.noise + k.kernel.mean.value * c.image * c.image.transpose(), 1.0);
-  flat_.col(neuron) = packed(c.noise, 1.0);
-  images_.col(neuron) = c.image;
-  turns_.col(neuron) = k.square.mean.value * c.v;
-  for (Index i = 0; i < outputs_; ++i) {
-    along_.col(neuron).segment(i * outputs_, outputs_) =
-        (k.kernel_value.mean.value * c.m(i)) * c.image + k.square_value.mean.value * c.scaled.col(i);
+  SteinNorms norms(const Vector& shares) {
+    norms_.gamma = rounding_gamma(256 * (c_.neurons() + n_ * n_ * n_ + 64));
+    add_second(shares);
+    add_third();
+    add_first();
+    add_rounding();
+    square_second_means();
+    square_third_means();
+    norms_.second.error = 1.5 * (norms_.second.error + norms_.gamma * norms_.second.size);
+    norms_.third.error = 2.5 * (norms_.third.error + norms_.gamma * norms_.third.size);
+    return norms_;
   }
-}
 
-/// Slices of sum_j E A_j in the first slot, symmetric.
-std::vector<Matrix> SteinSums::second_means() const {
-  const Matrix straight = weights_ * straight_.transpose();
-  const Matrix turned = turns_ * images_.transpose();
-  std::vector<Matrix> slices;
-  for (Index i = 0; i < outputs_; ++i) {
-    const Matrix mixed = root_.col(i) * turned.row(i);
-    Matrix slice = 0.5 * (mixed + mixed.transpose());
-    for (Index c = 0; c < outputs_; ++c) {
-      for (Index a = 0; a < outputs_; ++a) slice(a, c) += straight(i, packed_place(a, c));
+ private:
+  [[nodiscard]] const NeuronKernels& kernels(Index j) const { return kernels_[static_cast<std::size_t>(j)]; }
+
+  /// The values of one mean of all neurons.
+  [[nodiscard]] Eigen::RowVectorXd means(KernelLaw NeuronKernels::*law) const {
+    Eigen::RowVectorXd values(c_.neurons());
+    for (Index j = 0; j < values.size(); ++j) values(j) = (kernels(j).*law).mean.value;
+    return values;
+  }
+
+  /// tau a M(x)V + Dt M(x)M(x)M + Dq V(x)M.
+  void add_second(const Vector& shares) {
+    SecondWeights weights;
+    for (Eigen::RowVectorXd* part :
+         {&weights.tau_tau, &weights.tau_kernel, &weights.tau_square, &weights.kernel_kernel,
+          &weights.kernel_square, &weights.square_square}) {
+      part->resize(c_.neurons());
     }
-    slices.push_back(std::move(slice));
+    for (Index j = 0; j < c_.neurons(); ++j) {
+      const NeuronKernels& k = kernels(j);
+      const double length = std::sqrt(c_.lengths(j));
+      const double norms[] = {length * c_.noise(j), length * c_.turned(j),
+                              std::sqrt(c_.scaled(j) * c_.turned(j))};
+      const Eigen::Matrix3d g = with_remainders(k.squares.second, &k.squares.rest[kTauValue], norms);
+      weights.tau_tau(j) = g(0, 0);
+      weights.tau_kernel(j) = g(0, 1);
+      weights.tau_square(j) = g(0, 2);
+      weights.kernel_kernel(j) = g(1, 1);
+      weights.kernel_square(j) = g(1, 2);
+      weights.square_square(j) = g(2, 2);
+      norms_.second.error +=
+          k.tau_value.mean.error * norms[0] + k.kernel.mean.error * norms[1] + k.square.mean.error * norms[2];
+    }
+    SecondFluctuation fluctuation = second_fluctuation(c_, weights, shares);
+    norms_.second.fluctuation = std::move(fluctuation.plain);
+    norms_.second_shared = std::move(fluctuation.shared);
   }
-  return slices;
-}
 
-/// 6 |Sym|^2 of the slices of sum_j E B_j.
-void SteinSums::square_third_means(Matrix& squares) const {
-  const Index n = outputs_;
-  const Matrix sums = along_ * flat_.transpose();
-  for (Index i = 0; i < n; ++i) {
-    const auto t = sums.middleRows(i * n, n);
-    for (Index c = 0; c < n; ++c) {
-      for (Index b = 0; b <= c; ++b) {
-        for (Index a = 0; a < n; ++a) {
-          const double mean =
-              (t(a, packed_place(b, c)) + t(b, packed_place(a, c)) + t(c, packed_place(a, b))) / 3.0;
-          squares(a, packed_place(b, c)) += (b == c ? 6.0 : 12.0) * mean * mean;
+  /// a Dt M(x)M(x)V + a Dq V(x)V; 6 |Sym B|^2 is at most six times the squared norm.
+  void add_third() {
+    Matrix along(n_, c_.neurons());
+    const Matrix weighed = c_.root.cwiseAbs2() * c_.variances.cwiseAbs2();  // diagonals of R V^2 R'
+    for (Index j = 0; j < c_.neurons(); ++j) {
+      const NeuronKernels& k = kernels(j);
+      const double norms[] = {std::sqrt(c_.lengths(j) * c_.turned(j)) * c_.noise(j),
+                              std::sqrt(c_.scaled(j)) * c_.noise(j)};
+      const Eigen::Matrix2d g = with_remainders(k.squares.third, &k.squares.rest[kKernelValue], norms);
+      along.col(j) = (6.0 * c_.lengths(j) * g(0, 0)) * c_.images.col(j).cwiseAbs2() +
+                     (12.0 * g(0, 1)) * c_.images.col(j).cwiseProduct(c_.mixed.col(j)) +
+                     (6.0 * g(1, 1)) * weighed.col(j);
+      norms_.third.error += k.kernel_value.mean.error * norms[0] + k.square_value.mean.error * norms[1];
+    }
+    const Matrix noise = c_.axes * c_.variances;  // packed R V R'
+    norms_.third.fluctuation = along.cwiseMax(0.0) * noise.cwiseAbs2().transpose();
+    for (Index c = 0; c < n_; ++c) {
+      for (Index a = 0; a < c; ++a) norms_.third.fluctuation.col(packed_place(a, c)) *= 2.0;
+    }
+  }
+
+  /// (T - C) Q^{1/2}, Q = root' root.
+  void add_first() {
+    double sum = 0.0, size = 0.0;
+    for (Index j = 0; j < c_.neurons(); ++j) {
+      const NeuronKernels& k = kernels(j);
+      const Enclosed& half = k.kernel_value.mean;  // Cov(tau, a^2)/2
+      const double covariance = half.value * c_.cross(j) + half.error * std::abs(c_.cross(j));
+      sum += c_.lengths(j) * c_.turned(j) * k.tau.deviation * k.tau.deviation +
+             2.0 * magnitude_of(k.square_value.mean) * c_.scaled(j) + 4.0 * covariance +
+             c_.lengths(j) * c_.traces(j) * k.tau_square;
+      size += first_size(j);
+    }
+    norms_.first = std::sqrt(std::max(0.0, sum) + norms_.gamma * size) * kSafety;
+  }
+
+  /// Majorants of everything that is added, for its rounding.
+  struct Majorant {
+    double root, length, noise, m, v, axis;
+  };
+  [[nodiscard]] Majorant majorant(Index j) const {
+    const double root = std::sqrt(static_cast<double>(n_)), length = std::sqrt(c_.lengths(j));
+    const double noise = c_.variances.col(j).maxCoeff(), size = c_.root_size;
+    return {root, length, noise, length * size, noise * size * size, noise * size * root};
+  }
+
+  [[nodiscard]] double first_size(Index j) const {
+    const NeuronKernels& k = kernels(j);
+    const auto [root, length, noise, m, v, axis] = majorant(j);
+    const double each = length * m * k.tau.deviation +
+                        axis * std::sqrt(2.0 * magnitude_of(k.square_value.mean)) +
+                        length * std::sqrt(root * root * v * k.tau_square);
+    return each * each;
+  }
+
+  void add_rounding() {
+    const auto size = [](const KernelLaw& law) { return magnitude_of(law.mean) + law.deviation; };
+    for (Index j = 0; j < c_.neurons(); ++j) {
+      const NeuronKernels& k = kernels(j);
+      const auto [root, length, noise, m, v, axis] = majorant(j);
+      norms_.second.size +=
+          2.0 * (length * (v * size(k.tau_value) + m * m * size(k.kernel)) + axis * m * size(k.square));
+      norms_.third.size += 3.0 * (length * m * size(k.kernel_value) + axis * size(k.square_value)) * v;
+    }
+  }
+
+  /// 2 |Sym|^2 of the slices of sum_j E A_j = M (x) (tau R V R' + kernel image image') + square V (x) image.
+  void square_second_means() {
+    const Matrix noise =
+        c_.weights * means(&NeuronKernels::tau_value).asDiagonal() * c_.variances.transpose();
+    const Matrix turned = c_.variances * means(&NeuronKernels::square).asDiagonal() * c_.images.transpose();
+    const Matrix straight =
+        noise * c_.axes.transpose() +
+        (c_.weights * means(&NeuronKernels::kernel).asDiagonal()) * packed_squares(c_.images).transpose();
+    Matrix& squares = norms_.second.mean = Matrix::Zero(n_, packed_count(n_));
+    Matrix slice(n_, n_);
+    for (Index i = 0; i < n_; ++i) {
+      for (Index c = 0; c < n_; ++c) {
+        for (Index a = 0; a <= c; ++a) {
+          slice(a, c) = slice(c, a) = straight(i, packed_place(a, c)) +
+                                      0.5 * (c_.root(a, i) * turned(i, c) + c_.root(c, i) * turned(i, a));
+        }
+      }
+      for (Index c = 0; c < n_; ++c) {
+        for (Index a = 0; a <= c; ++a) {
+          squares.col(packed_place(a, c)) += (a == c ? 2.0 : 4.0) * slice.col(a).cwiseProduct(slice.col(c));
         }
       }
     }
   }
-}
 
-/// 2 sum_i E X_i X_i', X = k_1 M(x)V + k_2 M(x)M(x)M + k_3 V(x)M symmetric in the last two slots: row b of
-/// the coefficients is 2 sum_i E X_i,ba X_i,bc.
-void SteinSums::add_second(const Column& c, const NeuronKernels& k, double share) {
-  const Vector& q = c.image;
-  const double noise = c.noise.norm(), image = q.squaredNorm(), length = std::sqrt(c.length);
-  const double norms[] = {length * noise, length * image, c.scaled.norm() * std::sqrt(image)};
-  const Eigen::Matrix3d g = with_remainders(k.squares.second, &k.squares.rest[kTauValue], norms);
-  for (Index b = 0; b < outputs_; ++b) {
-    const Vector v = c.noise.col(b);
-    const Vector z = c.mixed(b) * q + q(b) * c.mixed;
-    const Vector e = (c.length * g(0, 1) * q(b)) * q + (0.5 * g(0, 2)) * z + (0.5 * c.length * g(0, 0)) * v;
-    const Vector f = (0.5 * c.length * g(1, 1) * q(b) * q(b) + 0.125 * g(2, 2) * c.weighed(b, b)) * q +
-                     (0.25 * g(2, 2) * q(b)) * c.weighed.col(b) + (0.5 * g(1, 2) * q(b)) * z;
-    const double w = 0.25 * g(2, 2) * q(b) * q(b);
-    Index at = 0;
-    for (Index j = 0; j < outputs_; ++j) {
-      for (Index i = 0; i <= j; ++i, ++at) {
-        const double entry = v(i) * e(j) + v(j) * e(i) + q(i) * f(j) + q(j) * f(i) + w * c.weighed(i, j);
-        const double term = (i == j ? 2.0 : 4.0) * entry;
-        sums_.second.fluctuation(b, at) += term;
-        sums_.second_shared(b, at) += share * term;
+  /// 6 |Sym|^2 of the slices of sum_j E B_j = (kernel_value M (x) image + square_value R V) (x) R V R'.
+  void square_third_means() {
+    Matrix& squares = norms_.third.mean = Matrix::Zero(n_, packed_count(n_));
+    const Matrix bent = c_.images * means(&NeuronKernels::kernel_value).asDiagonal();
+    const Matrix flat =
+        c_.variances * means(&NeuronKernels::square_value).asDiagonal() * c_.variances.transpose();
+    for (Index i = 0; i < n_; ++i) {
+      const Matrix raw =
+          bent * c_.weights.row(i).asDiagonal() * c_.variances.transpose() + c_.root.col(i) * flat.row(i);
+      const Matrix t = raw * c_.axes.transpose();
+      for (Index c = 0; c < n_; ++c) {
+        for (Index b = 0; b <= c; ++b) {
+          for (Index a = 0; a < n_; ++a) {
+            const double mean =
+                (t(a, packed_place(b, c)) + t(b, packed_place(a, c)) + t(c, packed_place(a, b))) / 3.0;
+            squares(a, packed_place(b, c)) += (b == c ? 6.0 : 12.0) * mean * mean;
+          }
+        }
       }
     }
   }
-  const KernelLaw* laws[] = {&k.tau_value, &k.kernel, &k.square};
-  for (int p = 0; p < 3; ++p) sums_.second.error += laws[p]->mean.error * norms[p];
-}
 
-/// a Dt M(x)M(x)V + a Dq V(x)V; 6 |Sym B|^2 is at most six times the squared norm.
-void SteinSums::add_third(Index neuron, const Column& c, const NeuronKernels& k) {
-  const double noise = c.noise.norm();
-  const double norms[] = {std::sqrt(c.length) * c.image.norm() * noise, c.scaled.norm() * noise};
-  const Eigen::Matrix2d g = with_remainders(k.squares.third, &k.squares.rest[kKernelValue], norms);
-  const Vector along = 6.0 * (c.length * g(0, 0) * c.image.cwiseAbs2() +
-                              2.0 * g(0, 1) * c.image.cwiseProduct(c.mixed) + g(1, 1) * c.weighed.diagonal());
-  spread_.col(neuron) = along.cwiseMax(0.0);
-  across_.col(neuron) = packed(c.noise.cwiseAbs2(), 2.0);
-  sums_.third.error += k.kernel_value.mean.error * norms[0] + k.square_value.mean.error * norms[1];
-}
+  const SteinColumns& c_;
+  const std::vector<NeuronKernels>& kernels_;
+  const Index n_;
+  SteinNorms norms_;
+};
 
-/// (T - C) Q^{1/2}, Q = root' root.
-void SteinSums::add_first(const Column& c, const NeuronKernels& k) {
-  const double turned = c.image.squaredNorm(), scaled = c.scaled.squaredNorm();
-  const double cross = c.mixed.dot(c.image);
-  const Enclosed& half = k.kernel_value.mean;  // Cov(tau, a^2)/2
-  const double covariance = half.value * cross + half.error * std::abs(cross);
-  first_ += c.length * turned * k.tau.deviation * k.tau.deviation +
-            2.0 * magnitude_of(k.square_value.mean) * scaled + 4.0 * covariance +
-            c.length * c.noise.trace() * k.tau_square;
-}
+}  // namespace
 
-/// Majorants of everything that is added, for its rounding.
-void SteinSums::add_rounding(const Column& c, const NeuronKernels& k) {
-  const double root = std::sqrt(static_cast<double>(outputs_)), length = std::sqrt(c.length);
-  const double noise = c.v.maxCoeff();
-  const double m = length * size_, v = noise * size_ * size_, axis = noise * size_ * root;
-  const auto size = [](const KernelLaw& law) { return magnitude_of(law.mean) + law.deviation; };
-  sums_.second.size +=
-      2.0 * (length * (v * size(k.tau_value) + m * m * size(k.kernel)) + axis * m * size(k.square));
-  sums_.third.size += 3.0 * (length * m * size(k.kernel_value) + axis * size(k.square_value)) * v;
-  const double each = length * m * k.tau.deviation +
-                      axis * std::sqrt(2.0 * magnitude_of(k.square_value.mean)) +
-                      length * std::sqrt(root * root * v * k.tau_square);
-  first_size_ += each * each;
-}
-
-SteinNorms SteinSums::norms() const {
-  SteinNorms norms = sums_;
-  norms.gamma = rounding_gamma(256 * (weights_.cols() + outputs_ * outputs_ * outputs_ + 64));
-  norms.first = std::sqrt(std::max(0.0, first_) + norms.gamma * first_size_) * kSafety;
-  for (const Matrix& slice : second_means()) {
-    for (Index a = 0; a < outputs_; ++a) {
-      norms.second.mean.row(a) += 2.0 * packed(slice.col(a) * slice.row(a), 2.0).transpose();
-    }
-  }
-  square_third_means(norms.third.mean);
-  norms.third.fluctuation = spread_ * across_.transpose();
-  norms.second.error = 1.5 * (norms.second.error + norms.gamma * norms.second.size);
-  norms.third.error = 2.5 * (norms.third.error + norms.gamma * norms.third.size);
-  return norms;
+SteinNorms stein_norms(const DenseLayer& layer, const Matrix& root, const std::vector<NeuronKernels>& kernels,
+                       const Vector& shares) {
+  const SteinColumns columns(layer, root);
+  return SteinSums(columns, kernels).norms(shares);
 }
 
 }  // namespace mixcert

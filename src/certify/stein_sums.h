@@ -7,13 +7,9 @@
 
 #include <vector>
 
-#include "certify/neuron_kernels.h"
-#include "mixcert/network/dense_layer.h"
+#include "certify/stein_columns.h"
 
 namespace mixcert {
-
-/// Where entry (a, c), a <= c, of a symmetric matrix is among its packed entries.
-inline Index packed_place(Index a, Index c) { return a <= c ? c * (c + 1) / 2 + a : a * (a + 1) / 2 + c; }
 
 /// Coefficients of sum_b omega_b sum_(a <= c) coefficients(b, (a, c)) E_ac: m rows, m (m + 1)/2 columns.
 struct SteinForm {
@@ -30,40 +26,8 @@ struct SteinNorms {
   double gamma = 0.0;    ///< relative rounding of the forms
 };
 
-class SteinSums {
- public:
-  /// root C root' >= I.
-  SteinSums(const DenseLayer& layer, Matrix root);
-  void add(Index neuron, const NeuronKernels& kernels, double share);
-  [[nodiscard]] SteinNorms norms() const;
-
- private:
-  /// One neuron in the new coordinates.
-  struct Column {
-    Vector m, v, image;    ///< M, V, R M
-    Matrix scaled, noise;  ///< R V and R V R'
-    Matrix weighed;        ///< sum_i V_i^2 R_i R_i'
-    Vector mixed;          ///< sum_i M_i V_i R_i
-    double length;         ///< |M|^2
-  };
-
-  void add_means(Index neuron, const Column& c, const NeuronKernels& k);
-  void add_second(const Column& c, const NeuronKernels& k, double share);
-  void add_third(Index neuron, const Column& c, const NeuronKernels& k);
-  void add_first(const Column& c, const NeuronKernels& k);
-  void add_rounding(const Column& c, const NeuronKernels& k);
-  [[nodiscard]] std::vector<Matrix> second_means() const;
-  void square_third_means(Matrix& squares) const;
-
-  Matrix weights_, variances_, root_;
-  Index outputs_;
-  double size_;  ///< of root
-  // One column per neuron, so that sums over neurons are products of matrices: packed symmetric tensors and
-  // vectors in all slots but the first, what they are multiplied with in the first.
-  Matrix straight_, flat_, across_;  ///< packed
-  Matrix images_, turns_, along_, spread_;
-  SteinNorms sums_;
-  double first_ = 0.0, first_size_ = 0.0;
-};
+/// root C root' >= I; `shares` are the t_j.
+SteinNorms stein_norms(const DenseLayer& layer, const Matrix& root, const std::vector<NeuronKernels>& kernels,
+                       const Vector& shares);
 
 }  // namespace mixcert

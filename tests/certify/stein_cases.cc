@@ -9,7 +9,6 @@
 
 #include "certify/line_oracle.h"
 #include "certify/neuron_damping.h"
-#include "certify/noise_moments.h"
 
 namespace mixcert::testing {
 namespace {
@@ -132,34 +131,6 @@ TEST(Stein, DampingEnclosesItsExpectation) {
       if (y < 1.0) {
         EXPECT_LE(damping.at(y).upper, 1.02 * mean + 1e-6) << to_string(function) << " y " << y;
       }
-    }
-  }
-}
-
-/// E h^p of a gamma variable, h = 1/(1 - w^2 (1 - zeta)), whose Laplace transform is known.
-TEST(Stein, NoiseMomentsAreThoseOfTheNoise) {
-  constexpr double kShape = 9.0;
-  OutputTransform output;
-  output.count = kTransformNodes;
-  for (int k = 0; k < kTransformNodes; ++k) {
-    output.logarithm.push_back(-kShape * std::log1p(transform_node(k) / kShape));
-    output.spread.push_back(0.0);
-    output.growth.push_back(0.0);
-  }
-  for (const int power : {2, 3}) {
-    const NoiseMoments moments = noise_moments({{output}, Vector::Zero(1)}, power);
-    for (const int node : {first_transform_flow_node(), kFlowCells / 2, kFlowCells - 1}) {
-      const double w = flow_node(node);
-      double mean = 0.0, mass = 0.0;
-      for (double z = 0.0005; z < 8.0; z += 0.001) {
-        const double weight = std::pow(z, kShape - 1.0) * std::exp(-kShape * z);
-        mass += weight;
-        mean += weight / std::pow(1.0 - w * w * (1.0 - z), power);
-      }
-      mean /= mass;
-      const double bound = moments.plain(node - first_transform_flow_node(), 0);
-      EXPECT_GE(bound, mean * (1.0 - 1e-6)) << power << " at " << w;
-      EXPECT_LE(bound, mean * 1.05) << power << " at " << w;
     }
   }
 }
