@@ -12,9 +12,13 @@
 #include "certify/replaced_weights.h"
 #include "certify/two_stage_neuron.h"
 #include "certify/two_stage_sums.h"
+#include "certify/two_stage_tails.h"
 
 namespace mixcert {
 namespace {
+
+/// Deviations of its mean from zero from which on a neuron's far side is looked at.
+constexpr double kFarEnough = 1.5;
 
 /// Per neuron of the first layer, rounded up but for gain and square_slope. d = a - E a - gain x, q = a^2 - E
 /// a^2.
@@ -101,6 +105,27 @@ std::vector<NeuronSpread> neuron_spreads(const DenseLayer& layer, const Surrogat
   return all;
 }
 
+/// (Y.26) where a neuron is on one side of zero nearly always: elsewhere it would gain nothing.
+void add_far_sides(const DenseLayer& layer, const SideMoments& sides, std::vector<NeuronSpread>& spreads) {
+  if (!sides.exist()) return;
+  const Matrix means = layer.weight_mean().transpose(), variances = weight_variances(layer).transpose();
+  for (std::size_t l = 0; l < spreads.size(); ++l) {
+    NeuronSpread& spread = spreads[l];
+    const double square = spread.noise + spread.signal;
+    if (!(spread.mean * spread.mean > kFarEnough * kFarEnough * square)) continue;
+    const auto place = static_cast<Index>(l);
+    const SideMoments::Neuron neuron{layer.bias_mean()(place), spread.least, means.col(place),
+                                     variances.col(place)};
+    const double side = spread.mean < 0.0 ? 1.0 : -1.0;
+    // The best rate of a normal variable; what is not normal has heavier tails.
+    const double size = std::abs(spread.mean);
+    const double normal_rate = (size + std::sqrt(size * size + 8.0 * square)) / (2.0 * square);
+    for (const double factor : {0.5, 0.75}) {
+      spread.far_side = std::min(spread.far_side, sides.square(neuron, side, factor * normal_rate));
+    }
+  }
+}
+
 /// (Y.20) from the neurons.
 double carried_distance(const DenseLayer& layer, const DenseLayer& next, const FirstMoments& first,
                         const std::vector<NeuronCarry>& neurons) {
@@ -170,8 +195,9 @@ Upper two_stage_distance(const Network& network, const Carriers& carriers, const
   const SurrogateLaw& law = trace.layers.front().surrogates.front();
   const DenseLayer& layer = network.layer(1);
   const FirstMoments first = first_moments(network.activation(1), piece, law);
-  const std::vector<NeuronSpread> spreads = neuron_spreads(layer, law, first);
+  std::vector<NeuronSpread> spreads = neuron_spreads(layer, law, first);
   if (spreads.empty()) return unknown;
+  add_far_sides(layer, SideMoments(network.activation(1), piece), spreads);
   std::vector<NeuronCarry> neurons;
   for (std::size_t l = 0; l < spreads.size(); ++l) {
     neurons.push_back(carry_neuron(network.activation(2).at(static_cast<Index>(l)), spreads[l]));

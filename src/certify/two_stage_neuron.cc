@@ -8,7 +8,9 @@
 #include <cmath>
 
 #include "certify/two_stage_sums.h"
+#include "certify/two_stage_tails.h"
 #include "mixcert/activation/gaussian_moments.h"
+#include "mixcert/core/normal.h"
 
 namespace mixcert {
 namespace {
@@ -17,6 +19,10 @@ namespace {
 constexpr double kInexactNoise = 1.0 + 1e-6;
 /// What inexact means and noise change an expectation of a function of range one by.
 constexpr double kInexactMean = 4.0 * kSpreadAccuracy;
+
+/// Rests of different neurons add up, what is around the mean does not: how much more they count when one of
+/// two valid pairs is chosen.
+constexpr double kRestWeight = 8.0;
 
 double fourth_root(double x) { return std::sqrt(std::sqrt(x)); }
 
@@ -49,11 +55,33 @@ class NeuronBounds {
     best.own = square_of(std::sqrt(signal_part(best.slope)) + noise) * kInexactNoise;
     best.whole = square_of(std::sqrt(signal_part(0.0)) + noise) * kInexactNoise;
     best.rest *= kInexactNoise;
+    if (t_.piecewise_linear) compare_with_sides(best);
     return best;
   }
 
  private:
   static double square_of(double x) { return x * x; }
+
+  /// (Y.26): the slope on the mean's side of zero, and nothing else but the far side.
+  void compare_with_sides(NeuronCarry& best) const {
+    if (!(x_.far_side < INFINITY)) return;
+    const double slope = f_.derivative(x_.mean < 0.0 ? -1.0 : 1.0);
+    // The integral of (y - t)^2 phi over y > t is at most min(1/2, 2 phi(t)/t^3), t >= 0.
+    const double t = std::max(0.0, std::abs(x_.mean) / full_ - 4.0 * kSpreadAccuracy) * (1.0 - 1e-6);
+    const double surrogate = std::min(0.5, 2.0 * normal_density(t) / (t * t * t));
+    const double far =
+        t_.jump() * std::sqrt(x_.far_side + full_ * full_ * surrogate * kInexactNoise) * kSafety;
+    const double root = std::sqrt(x_.noise * root_square() * kInexactNoise);
+    const double own = square_of(std::abs(slope) * root + far) * kSafety;
+    if (kRestWeight * square_of(far) + own < kRestWeight * square_of(best.rest) + best.own) {
+      best.slope = slope;
+      best.noise_slope = 0.0;
+      best.rest = far;
+      best.own = own;
+    }
+    best.whole =
+        std::min(best.whole, square_of(std::abs(slope) * std::sqrt(x_.delta2 + root * root) + far) * kSafety);
+  }
 
   /// (Y.22) at the better of two slopes, which is returned too.
   double choose_slope(double& slope) const {
@@ -111,7 +139,16 @@ class NeuronBounds {
     const double taylor =
         x_.noise * (error * u_ + 0.5 * third_ * (x_.h_u + x_.delta_u)) + curved * std::sqrt(x_.u4);
     const double crude = (0.39895 * jump * sigma_ / floor_ + std::abs(slope) * x_.noise) * u_;
-    return std::min(taylor, crude);
+    const double best = std::min(taylor, crude);
+    if (!t_.piecewise_linear) return best;
+    // gamma at the mean of F_S(m'), whose distance from it is a function of the normal h alone.
+    const double mean_density = sigma_ / full_ * normal_density(x_.mean / full_);
+    const double varying =
+        fourth_root(smoothed_density_fourth(x_.mean, signal_root_, sigma_, mean_density)) + kInexactMean;
+    const double by_mean = 0.5 * sigma_ * jump * varying * fourth_root(x_.u4) +
+                           0.5 * x_.noise * third_ * x_.delta_u + curved * std::sqrt(x_.u4);
+    if (by_mean < best) slope = 0.5 * (f_.derivative(1.0) - f_.derivative(-1.0)) * mean_density / sigma_;
+    return std::min(best, by_mean * kSafety);
   }
 
   /// No less than E (s(m + noise^{1/2} g) - s(z') - slope delta)^2.
@@ -129,6 +166,11 @@ class NeuronBounds {
     return std::min(bound, reach2 * x_.delta2);
   }
 
+  /// No less than E (r - 1)^2.
+  [[nodiscard]] double root_square() const {
+    return std::min(x_.u2 / 4.0 + x_.u3 / 8.0 + 0.625 * x_.u4, x_.u2 / (floor_ * floor_));
+  }
+
   /// No less than E (s(z) - s(m + noise^{1/2} g))^2, (Y.23).
   [[nodiscard]] double noise_part() const {
     const double largest = square_of(t_.reach(0.0));
@@ -140,7 +182,7 @@ class NeuronBounds {
     const double by_noise = t_.piecewise_linear
                                 ? 0.4632 * range
                                 : std::min(0.9264 * range, 1.5958 * lipschitz * t_.curvature * sigma_);
-    const double root2 = std::min(x_.u2 / 4.0 + x_.u3 / 8.0 + 0.625 * x_.u4, x_.u2 / (floor_ * floor_));
+    const double root2 = root_square();
     const double cube = u_ * std::sqrt(x_.u4);
     const double root3 = std::min(cube / 8.0 + 0.875 * x_.u4, cube / (floor_ * floor_ * floor_));
     const double moved = by_mean * u_ * (x_.h_u + x_.delta_u);

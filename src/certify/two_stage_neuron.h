@@ -1,8 +1,10 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// One neuron of the second hidden layer, docs/theory/two_stage.md (Y.21) - (Y.23): how far its activation is
-// from that of the surrogate network, to first order and beyond.
+// One neuron of the second hidden layer, docs/theory/two_stage.md (Y.21) - (Y.23), (Y.26): how far its
+// activation is from that of the surrogate network, to first order and beyond.
 #pragma once
+
+#include <limits>
 
 #include "mixcert/activation/activation.h"
 
@@ -25,6 +27,8 @@ struct NeuronSpread {
   double h_delta = 0.0;   ///< L2 norm of h delta
   double h_u = 0.0;       ///< of h u
   double delta_u = 0.0;   ///< of delta u
+  /// E p^2, p what z has on the side of zero that its mean is not on (Y.26); infinite where it is not known.
+  double far_side = std::numeric_limits<double>::infinity();
 };
 
 /// With D = s(z) - s(z'):

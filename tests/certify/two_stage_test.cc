@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "certify/two_stage_oracle.h"
 #include "certify/two_stage_sums.h"
+#include "certify/two_stage_tails.h"
 #include "mixcert/certify/moment_certificate.h"
 #include "mixcert/core/normal.h"
 #include "mixcert/propagate/certify.h"
@@ -140,6 +142,58 @@ TEST(TwoStage, SumsOverCellsAreTightUpperBounds) {
       const double weighted = fine_mean([&](double x) { return std::pow(slope(x) * x, 2); });
       EXPECT_GE(cells.weighted(), weighted * (1.0 - 2e-3));
       EXPECT_LE(cells.weighted(), weighted + 0.15);
+    }
+  }
+}
+
+/// E (y_+)^2 of y ~ N(mean, variance).
+double positive_square(double mean, double variance) {
+  const double root = std::sqrt(variance), t = mean / root;
+  return (mean * mean + variance) * normal_cdf(t) + mean * root * normal_density(t);
+}
+
+TEST(TwoStage, FarSideIsBoundedByExponentials) {
+  const Vector means = (Vector(2) << 0.9, -0.7).finished(), variances = (Vector(2) << 0.05, 0.2).finished();
+  const Gaussian piece{(Vector(2) << -0.4, 0.8).finished(),
+                       Covariance::diagonal((Vector(2) << 1.1, 0.4).finished())};
+  for (const F function : {F::Relu, F::LeakyRelu}) {
+    const Activation f(function, 0.2);
+    const SideMoments sides(ActivationMap(f), piece);
+    ASSERT_TRUE(sides.exist());
+    for (const double bias : {-3.0, -1.0, 0.0, 3.5}) {
+      const double side = bias < 0.0 ? 1.0 : -1.0;
+      double exact = 0.0;
+      const double step = 0.04;
+      for (double x = -8.0; x < 8.0; x += step) {
+        for (double y = -8.0; y < 8.0; y += step) {
+          const Eigen::Array2d a(f(-0.4 + std::sqrt(1.1) * x), f(0.8 + std::sqrt(0.4) * y));
+          const double mean = bias + (means.array() * a).sum(),
+                       noise = 0.1 + (variances.array() * a * a).sum();
+          exact += step * step * normal_density(x) * normal_density(y) * positive_square(side * mean, noise);
+        }
+      }
+      double best = INFINITY;
+      for (double rate = 0.25; rate < 4.0; rate *= 1.2) {
+        const double bound = sides.square({bias, 0.1, means, variances}, side, rate);
+        EXPECT_GE(bound, exact * (1.0 - 1e-3)) << bias << " " << rate;
+        best = std::min(best, bound);
+      }
+      EXPECT_LE(best, 12.0 * exact) << bias;
+    }
+    EXPECT_EQ(sides.square({-1.0, 0.1, means, variances}, 1.0, 100.0), INFINITY);
+  }
+  EXPECT_FALSE(SideMoments(ActivationMap(Activation(F::Tanh)), piece).exist());
+}
+
+TEST(TwoStage, SumsOfDensitiesAreTightUpperBounds) {
+  for (const auto& [m, t, s] :
+       {std::tuple(0.1, 1.0, 0.5), std::tuple(-2.0, 0.6, 1.0), std::tuple(5.0, 0.3, 1.2)}) {
+    for (const double center : {0.0, 0.1, 0.3}) {
+      const auto density = [m = m, t = t, s = s](double h) { return normal_density((m + t * h) / s); };
+      const double exact = fine_mean([&](double h) { return std::pow(density(h) - center, 4); });
+      const double bound = smoothed_density_fourth(m, t, s, center);
+      EXPECT_GE(bound, exact * (1.0 - 1e-5));
+      EXPECT_LE(bound, 1.5 * exact + 1e-9) << m << " " << center;
     }
   }
 }
