@@ -16,6 +16,7 @@
 #include "propagate/block_size.h"
 #include "propagate/methods.h"
 #include "propagate/ordered_delivery.h"
+#include "propagate/signature_floor.h"
 
 namespace mixcert {
 namespace {
@@ -35,9 +36,11 @@ Result by_signatures(const Prepared& prepared, ConstMatrixRef inputs) {
   return certify_by_signatures(prepared, inputs, trace);
 }
 
-/// The smaller of the moment method's certified bound and that of signatures where they apply too.
-Result smaller_bound(const Prepared& prepared, ConstMatrixRef inputs, Result best) {
+/// The smaller of the moment method's certified bound and that of signatures where they apply too. They are
+/// not tried where their bound would be above `floor`, and that is no smaller.
+Result smaller_bound(const Prepared& prepared, ConstMatrixRef inputs, Result best, double floor) {
   if (!prepared.signature || best.termination == Termination::EpsilonReached) return best;
+  if (best.w2.value <= floor) return best;
   Result other = by_signatures(prepared, inputs);
   const double seconds = best.seconds + other.seconds;
   if (!(best.w2.value <= other.w2.value)) best = std::move(other);
@@ -48,9 +51,12 @@ Result smaller_bound(const Prepared& prepared, ConstMatrixRef inputs, Result bes
 /// The smaller certified bound of the methods that apply.
 Result certify_best(const Prepared& prepared, ConstMatrixRef inputs, Certified& made) {
   if (!prepared.moment || !fits_moments(prepared, inputs)) return by_signatures(prepared, inputs);
-  return smaller_bound(prepared, inputs,
-                       made.is_joint ? certify_jointly_by_moments(prepared, inputs, made.joint_trace)
-                                     : certify_by_moments(prepared, inputs.col(0), made.trace));
+  if (made.is_joint) {
+    return smaller_bound(prepared, inputs, certify_jointly_by_moments(prepared, inputs, made.joint_trace),
+                         0.0);
+  }
+  Result best = certify_by_moments(prepared, inputs.col(0), made.trace);
+  return smaller_bound(prepared, inputs, std::move(best), signature_floor(prepared, made.trace));
 }
 
 bool has_simulated_coupling(const Prepared& prepared, const Result& result) {
@@ -141,16 +147,17 @@ void certify_block(const Prepared& prepared, ConstMatrixRef inputs, Index first,
     for (Index i = first; i < first + count; ++i) deliver(certify_one(prepared, inputs.col(i), i));
     return;
   }
-  certify_separately_by_moments(prepared, inputs.middleCols(first, count),
-                                [&](Index i, Result&& result, MomentTrace&& trace) {
-                                  const auto input = inputs.col(first + i);
-                                  Certified certified;
-                                  certified.trace = std::move(trace);
-                                  certified.result = smaller_bound(prepared, input, std::move(result));
-                                  certified.result.input = first + i;
-                                  certified.has_coupling = has_simulated_coupling(prepared, certified.result);
-                                  deliver(with_statistics(prepared, input, first + i, std::move(certified)));
-                                });
+  certify_separately_by_moments(
+      prepared, inputs.middleCols(first, count), [&](Index i, Result&& result, MomentTrace&& trace) {
+        const auto input = inputs.col(first + i);
+        Certified certified;
+        certified.trace = std::move(trace);
+        certified.result =
+            smaller_bound(prepared, input, std::move(result), signature_floor(prepared, certified.trace));
+        certified.result.input = first + i;
+        certified.has_coupling = has_simulated_coupling(prepared, certified.result);
+        deliver(with_statistics(prepared, input, first + i, std::move(certified)));
+      });
 }
 
 void certify_blocks(Index input_count, Index block, const Options& options, const Services& services,
