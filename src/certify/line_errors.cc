@@ -11,6 +11,8 @@ namespace mixcert {
 namespace {
 
 constexpr double kLargestLogarithm = 600.0;
+// Of the error of a damping, as a logarithm.
+constexpr double kSmallEnough = -9.0;
 
 }  // namespace
 
@@ -152,11 +154,9 @@ double LineNodes::damping(double t) const {
     mean += damped(weights().segment<4>(i), values().segment<4>(i));
   }
   const double value_part = std::sqrt(kappa) * value_error_;
-  double rule = transform_error(0.0, kappa);
-  if (narrow_imaginary_ < INFINITY) {
-    const double exponent = log_narrow_error_ + kappa * narrow_imaginary_ * narrow_imaginary_;
-    rule = std::min(rule, std::exp(exponent) * kSafety + cut_mass_);
-  }
+  const double exponent = log_narrow_error_ + kappa * narrow_imaginary_ * narrow_imaginary_;
+  const double rule =
+      exponent < kSmallEnough ? std::exp(exponent) * kSafety + cut_mass_ : transform_error(0.0, kappa);
   return std::min(1.0, mean * kSafety + rule + value_part);
 }
 

@@ -24,6 +24,9 @@ class LinePowers {
   void evaluate(const LineFrequencies& frequencies, LineFactor& factor) const;
 
  private:
+  /// What nodes miss, into the errors.
+  void write_missing(const LineFrequencies& frequencies, LineFactor& factor) const;
+
   int count_;
   double most_;
   std::array<double, kMostPowers + 1> means_{};  ///< E g_p

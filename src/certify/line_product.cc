@@ -100,6 +100,7 @@ void write_errors(const LineNeuron& neuron, const LineNodes& nodes, const LineFr
 
 LineFrequencies::LineFrequencies(double h, Index frequency_count) : spacing(h), count(frequency_count) {
   const auto size = static_cast<std::size_t>((count + 3) / 4);
+  for (LineValues* values : {&order, &time, &rest}) values->reserve(size);
   for (std::size_t b = 0; b < size; ++b) {
     const auto first = 4.0 * static_cast<double>(b) + 1.0;
     order.emplace_back(first, first + 1.0, first + 2.0, first + 3.0);
@@ -136,6 +137,7 @@ void line_factor_by_nodes(const LineNeuron& neuron, const LineNodes& nodes,
 }
 
 LineProduct::LineProduct(const LineFrequencies& frequencies, double bias_variance) {
+  real_.reserve(frequencies.time.size());
   for (const LineFour& t : frequencies.time) real_.emplace_back((-0.5 * bias_variance * t.square()).exp());
   imaginary_.assign(real_.size(), LineFour::Zero());
   size_ = real_;

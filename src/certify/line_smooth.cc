@@ -29,6 +29,8 @@ constexpr double kLineSlope = 1.1290;
 constexpr double kLargestRadius = 1e3;
 // One reach is enough where growth is below this, as a logarithm.
 constexpr double kSmallGrowth = 8.0;
+// With less growth than this a narrower strip allows no longer step.
+constexpr double kLittleGrowth = 4.0;
 // A shorter range of nodes, and no less than P(|Z| > 7.5).
 constexpr double kShortCut = 7.5;
 constexpr double kShortCutMass = 7e-14;
@@ -163,14 +165,14 @@ void LineNodes::place_smooth(const LineDemand& demand) {
     const double width = share * widest;
     shrink_in(width);
     const double a = width / s;
-    const double wanted = 0.5 * a * a + wanted_exponent(reaches_.front(), demand);
-    const double step = 2.0 * std::numbers::pi * a / wanted;
+    const double exponent = wanted_exponent(reaches_.front(), demand);
+    const double step = 2.0 * std::numbers::pi * a / (0.5 * a * a + exponent);
     if (step < longest) break;
     longest = step;
     half_width = width;
     best = reaches_;
     bound = bound_;
-    if (longest > kLongEnough) break;
+    if (longest > kLongEnough || exponent < demand.exponent + kLittleGrowth) break;
   }
   const WeightedNodes* rule = longest > 0.0 ? trapezoid_rule(longest) : nullptr;
   if (rule == nullptr) return place_smooth_panels(demand);

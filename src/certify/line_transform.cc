@@ -36,6 +36,8 @@ constexpr double kMostPowerError = 1e-9;
 constexpr double kHighestByPowers = 5.0;
 constexpr double kLowestByPowers = 2.0;
 constexpr double kLargestSpread = 0.55;
+// Noise is not Gaussian, and damps less than its variance says.
+constexpr double kFirstGuess = 1.06;
 // Logarithms of products are taken when they are this small.
 constexpr double kSmallProduct = 1e-100;
 // Errors above this are worth a second attempt.
@@ -156,7 +158,7 @@ class TransformBuilder {
 
   /// How many are needed for exp(-kTruncation); 0: too many.
   Index frequencies(double h) {
-    double t = guess_;
+    double t = kFirstGuess * guess_;
     for (int attempt = 0; attempt < 6; ++attempt) {
       const Index count = static_cast<Index>(std::ceil(t / h));
       if (count > kMostFrequencies) return 0;
