@@ -3,31 +3,40 @@
 // F_Y - Phi as a piecewise cubic on a grid, from its series: docs/theory/stein.md (Y.5), (Y.6).
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "certify/line_transform.h"
 
 namespace mixcert {
 
-inline constexpr Index kLineCellsPerUnit = 32;
-inline constexpr double kLineCell = 1.0 / kLineCellsPerUnit;
-/// The grid is y_i = i kLineCell, |i| <= kLineHalf.
-inline constexpr Index kLineHalf = 7 * kLineCellsPerUnit + kLineCellsPerUnit / 4;
+/// Grids reach from -kLineRange to kLineRange.
+inline constexpr double kLineRange = 6.5;
+/// Cells per unit of length of the two grids. Periods are multiples of the wider cell.
+inline constexpr int kLineCoarse = 16;
+inline constexpr int kLineFine = 32;
 
-/// Of N(0,1) at y_i, i >= 0.
+/// Cells of tails are cut into this many parts.
+inline constexpr int kLineParts = 4;
+
+/// N(0,1) at y_i = i cell, 0 <= y_i <= kLineRange.
 struct NormalGrid {
-  NormalGrid();
-  std::array<double, kLineHalf + 1> density, tail;
+  explicit NormalGrid(int cells_per_unit);
+
+  double cell;
+  std::size_t last;  ///< y_last = kLineRange
+  std::vector<double> density, tail;
+  std::vector<double> fine_tail;  ///< at i cell / kLineParts
 };
-const NormalGrid& normal_grid();
+/// `cells_per_unit` is one of the two above.
+const NormalGrid& normal_grid(int cells_per_unit);
 
 /// One side of the line, seen as the upper one: at y_i for Y, or for -Y.
 struct LineSide {
+  const NormalGrid* grid = nullptr;
   std::vector<double> value;  ///< P(Y > y_i) - P(Z > y_i)
   std::vector<double> slope;  ///< density of Y less that of Z
 
-  /// The cubic of cell i at y_i + t kLineCell, 0 <= t <= 1.
+  /// The cubic of cell i at y_i + t cell, 0 <= t <= 1.
   [[nodiscard]] double between(std::size_t i, double t) const;
 };
 
@@ -37,10 +46,5 @@ struct LineCurve {
 };
 
 LineCurve line_curve(const LineSeries& series);
-
-/// What p outside of F_Y(y_i) adds to W2^2 on this side, by cells cut into `parts` each, i = 0 .. kLineHalf;
-/// infinite where nothing is known (Y.7). `log_moment` is that of exp(order Y).
-std::vector<double> line_tails(const LineSide& side, double error, double order, double log_moment,
-                               int parts);
 
 }  // namespace mixcert

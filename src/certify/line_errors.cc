@@ -10,9 +10,9 @@
 namespace mixcert {
 namespace {
 
-// Both tails beyond the cut.
-constexpr double kCutMass = 3e-19;
 constexpr double kLargestLogarithm = 600.0;
+// Of the error of a damping, as a logarithm.
+constexpr double kSmallEnough = -9.0;
 
 }  // namespace
 
@@ -26,18 +26,48 @@ double LineNodes::transform_error(double alpha, double beta) const {
   if (is_constant_) return 0.0;
   double error = 0.0;
   double inside = 0.0;
-  for (const Reach& reach : reaches_) {
+  for (const LineReach& reach : reaches_) {
     // P(|Z| > r) <= exp(-r^2/2).
     error += std::exp(log_rule_error_ + reach.imaginary * (alpha + beta * reach.imaginary) -
                       0.5 * inside * inside);
     inside = reach.radius;
   }
-  return error * kSafety + kCutMass;
+  return error * kSafety + cut_mass_;
 }
 
-GrowthExponent LineNodes::growth(double order, const Reach& reach) const {
+LineNodes::ErrorTerms LineNodes::transform_errors() const {
+  ErrorTerms errors;
+  if (is_constant_) return errors;
+  double inside = 0.0;
+  for (const LineReach& reach : reaches_) {
+    const double moved = reach.imaginary * neuron_.noise;
+    errors.terms[errors.count++] = {log_rule_error_ - 0.5 * inside * inside,
+                                    reach.imaginary * std::abs(neuron_.weight), 0.5 * moved * moved};
+    inside = reach.radius;
+  }
+  errors.beyond = cut_mass_;
+  return errors;
+}
+
+LineNodes::Missing LineNodes::missing_up_to(double most) const {
+  if (is_constant_) return {};
+  if (reaches_.size() > 1) return {0.0, 0.0, missing(most), 0.0};
+  const GrowthExponent g = growth(most, reaches_.front());
+  const double rest = 1.0 - 2.0 * g.square;
+  const double peak = g.peak();
+  if (!(rest > 0.0) || !(peak < kLargestLogarithm) || !(cut_ * rest > g.linear)) {
+    return {0.0, 0.0, INFINITY, 0.0};
+  }
+  // Exponents are power series in t without negative coefficients, known at zero: below their chords.
+  const double scale = 2.0 / std::sqrt(rest) * (kSafety * kSafety);
+  const double at_cut = g.constant + cut_ * (g.linear + cut_ * g.square);
+  return {scale * std::exp(log_rule_error_), peak / most * kSafety, scale * std::exp(-0.5 * cut_ * cut_),
+          at_cut / most * kSafety};
+}
+
+GrowthExponent LineNodes::growth(double order, const LineReach& reach) const {
   const double lambda = std::abs(order * neuron_.weight);
-  const double kappa = 0.5 * std::pow(order * neuron_.noise, 2);
+  const double kappa = 0.5 * order * order * neuron_.noise * neuron_.noise;
   const double size = at_mean_ + reach.excursion;
   GrowthExponent growth;
   growth.constant = lambda * (difference_at_mean_ + reach.excursion) + kappa * size * size;
@@ -54,12 +84,12 @@ double LineNodes::missing(double order) const {
   if (is_constant_) return 0.0;
   double sum = 0.0;
   double inside = 0.0;
-  for (const Reach& reach : reaches_) {
+  for (const LineReach& reach : reaches_) {
     const GrowthExponent g = growth(order, reach);
     const double peak = g.peak();
     const double rest = 1.0 - 2.0 * g.square;
     // The rule's error from `inside` on, and the integral from there or from the cut on.
-    const double cut = std::max(inside, kCut) - g.linear / rest;
+    const double cut = std::max(inside, cut_) - g.linear / rest;
     if (!(rest > 0.0) || !(peak < kLargestLogarithm * kLargestLogarithm) || !(cut > 0.0)) return INFINITY;
     const double begin = std::max(0.0, inside - g.linear / rest);
     sum += 2.0 / std::sqrt(rest) *
@@ -75,14 +105,15 @@ Enclosed LineNodes::power_moment(int power) const {
   const double lambda = std::abs(neuron_.weight);
   const double quadrature = std::pow(power / (std::numbers::e * lambda), power) * missing(1.0);
   double moment = 0.0, size = 0.0, size_below = 0.0;
-  for (Eigen::Index i = 0; i < weights_.size(); ++i) {
-    double product = weights_(i), majorant = weights_(i);
-    const double largest = std::abs(differences_(i)) + largest_error_;
+  for (Eigen::Index i = 0; i < table_.rows(); ++i) {
+    double product = table_(i, 0), majorant = table_(i, 0);
+    const double difference = table_(i, 1);
+    const double largest = std::abs(difference) + largest_error_;
     for (int p = 1; p < power; ++p) {
-      product *= differences_(i);
+      product *= difference;
       majorant *= largest;
     }
-    moment += product * differences_(i);
+    moment += product * difference;
     size_below += majorant;
     size += majorant * largest;
   }
@@ -92,10 +123,10 @@ Enclosed LineNodes::power_moment(int power) const {
 
 LineNodes::LogMoments LineNodes::log_moments(double order) const {
   const double lambda = order * neuron_.weight;
-  const double kappa = 0.5 * std::pow(order * neuron_.noise, 2);
-  const Eigen::ArrayXd squares = kappa * values_.square();
-  const Eigen::ArrayXd lines = lambda * differences_;
-  const double largest = values_.abs().maxCoeff() + largest_error_;
+  const double kappa = 0.5 * order * order * neuron_.noise * neuron_.noise;
+  const Eigen::ArrayXd squares = kappa * values().square();
+  const Eigen::ArrayXd lines = lambda * differences();
+  const double largest = values().abs().maxCoeff() + largest_error_;
   const double shift = largest_error_ * (std::abs(lambda) + 2.0 * kappa * largest);
   if (!(lines.abs().maxCoeff() + squares.maxCoeff() < kLargestLogarithm) || !(shift < 1e-10)) {
     return {INFINITY, INFINITY};
@@ -103,17 +134,30 @@ LineNodes::LogMoments LineNodes::log_moments(double order) const {
   const double missed = missing(order);
   if (!(missed < INFINITY)) return {INFINITY, INFINITY};
   const Eigen::ArrayXd up = lines.exp();
-  const Eigen::ArrayXd scaled = weights_ * squares.exp();
+  const Eigen::ArrayXd scaled = weights() * squares.exp();
   return {std::log((scaled * up).sum() * kSafety + missed) + 1e-12,
           std::log((scaled / up).sum() * kSafety + missed) + 1e-12};
 }
 
 double LineNodes::damping(double t) const {
-  const double kappa = 0.5 * std::pow(t * neuron_.noise, 2);
+  const double kappa = 0.5 * t * t * neuron_.noise * neuron_.noise;
   if (!(kappa > 0.0)) return 1.0;
-  const double mean = (weights_ * (-kappa * values_.square()).exp()).sum();
+  // exp(-x) <= (sum_{n <= 4} (x/4)^n / n!)^-4.
+  const auto damped = [&](const auto& weight, const auto& value) {
+    const auto x = ((0.25 * kappa) * value.square()).eval();
+    const auto root = (1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0))))).eval();
+    return (weight / root.square().square()).sum();
+  };
+  const Eigen::Index whole = table_.rows() / 4 * 4;
+  double mean = damped(weights().tail(table_.rows() - whole), values().tail(table_.rows() - whole));
+  for (Eigen::Index i = 0; i < whole; i += 4) {
+    mean += damped(weights().segment<4>(i), values().segment<4>(i));
+  }
   const double value_part = std::sqrt(kappa) * value_error_;
-  return std::min(1.0, mean * kSafety + transform_error(0.0, kappa) + value_part);
+  const double exponent = log_narrow_error_ + kappa * narrow_imaginary_ * narrow_imaginary_;
+  const double rule =
+      exponent < kSmallEnough ? std::exp(exponent) * kSafety + cut_mass_ : transform_error(0.0, kappa);
+  return std::min(1.0, mean * kSafety + rule + value_part);
 }
 
 }  // namespace mixcert

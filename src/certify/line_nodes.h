@@ -4,8 +4,9 @@
 // - mu) - beta a^2) and of exp(lambda (a - mu) + kappa a^2), with the errors of (Y.3).
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cmath>
-#include <vector>
 
 #include "activation/quadrature_rules.h"
 #include "mixcert/activation/gaussian_moments.h"
@@ -16,13 +17,24 @@ namespace mixcert {
 /// One neuron in front of one output. Lengths are in units of the output's deviation.
 struct LineNeuron {
   const Activation* activation = nullptr;
-  double mean = 0.0;          ///< m
-  double deviation = 0.0;     ///< s
-  double center = 0.0;        ///< mu, any number near E a; exact
-  double center_error = 0.0;  ///< no less than |E a - mu|
-  double weight = 0.0;        ///< M
-  double noise = 0.0;         ///< standard deviation of the weight
-  double second = 0.0;        ///< E a^2, about; says which frequencies matter
+  double mean = 0.0;               ///< m
+  double deviation = 0.0;          ///< s
+  double center = 0.0;             ///< mu, any number near E a; exact
+  double center_error = 0.0;       ///< no less than |E a - mu|
+  double weight = 0.0;             ///< M
+  double noise = 0.0;              ///< standard deviation of the weight
+  double second = 0.0;             ///< E a^2, about; says which frequencies matter
+  double second_error = INFINITY;  ///< no less than what that may be too small by
+};
+
+/// What nodes are to be good for.
+struct LineDemand {
+  double frequency = 0.0;  ///< t up to about this
+  double order = 0.0;      ///< exponential moments of this order; 0: none
+  /// The rest of the sum damps errors by exp(-decay t^2/2), about; 0: every frequency counts the same.
+  double decay = 0.0;
+  double exponent = 0.0;   ///< where errors are damped: e^-exponent is small enough
+  bool by_powers = false;  ///< for the moments of (Y.15) instead of the transform itself
 };
 
 /// |g(x + iy)| <= exp(constant + linear |x| + square x^2) where g is analytic.
@@ -35,19 +47,70 @@ struct GrowthExponent {
   [[nodiscard]] double peak() const;
 };
 
+/// How far a moves where |x| is at most `radius`.
+struct LineReach {
+  double slope = 0.0;      ///< no less than |a'| on the line
+  double imaginary = 0.0;  ///< no less than |Im a| where the rule is analytic
+  double excursion = 0.0;  ///< no less than |a(x + iy) - a(x)| there
+  double radius = INFINITY;
+};
+
+/// From the inside out, the last one without end.
+class LineReaches {
+ public:
+  static constexpr std::size_t kMost = 5;
+
+  LineReaches() = default;
+  explicit LineReaches(const LineReach& reach) { items_[0] = reach; }
+  void push_front(const LineReach& reach) {
+    std::copy_backward(items_.begin(), items_.end() - 1, items_.end());
+    items_[0] = reach;
+    ++count_;
+  }
+  [[nodiscard]] std::size_t size() const { return count_; }
+  [[nodiscard]] const LineReach& front() const { return items_[0]; }
+  [[nodiscard]] const LineReach* begin() const { return items_.data(); }
+  [[nodiscard]] const LineReach* end() const { return items_.data() + count_; }
+
+ private:
+  std::array<LineReach, kMost> items_;
+  std::size_t count_ = 1;
+};
+
 class LineNodes {
  public:
-  /// Nodes fit for frequencies up to about `frequency` and for exponential moments of order `order`.
-  LineNodes(const LineNeuron& neuron, double frequency, double order);
+  static constexpr double kCutMass = 3e-19;  ///< P(|Z| > kCut)
 
-  [[nodiscard]] const Eigen::ArrayXd& weights() const { return weights_; }
-  /// a - mu.
-  [[nodiscard]] const Eigen::ArrayXd& differences() const { return differences_; }
-  [[nodiscard]] const Eigen::ArrayXd& values() const { return values_; }
-  /// Mean over the nodes of the error of both.
+  LineNodes(const LineNeuron& neuron, const LineDemand& demand);
+  /// Nodes fit for frequencies up to about `frequency` and for exponential moments of order `order`.
+  LineNodes(const LineNeuron& neuron, double frequency, double order)
+      : LineNodes(neuron, LineDemand{frequency, order}) {}
+
+  /// Weights, differences a - mu and values a of the nodes.
+  using Column = Eigen::Map<const Eigen::ArrayXd>;
+  [[nodiscard]] Column weights() const { return column(0); }
+  [[nodiscard]] Column differences() const { return column(1); }
+  [[nodiscard]] Column values() const { return column(2); }
+  /// Mean over the nodes of the error of both, and the largest.
   [[nodiscard]] double value_error() const { return value_error_; }
+  [[nodiscard]] double largest_error() const { return largest_error_; }
   /// Quadrature error of E exp(i alpha (a - mu) - beta a^2), |alpha| and beta at most these.
   [[nodiscard]] double transform_error(double alpha, double beta) const;
+  /// The same as a sum of at most LineReaches::kMost terms exp(constant + linear t + square t^2), t the
+  /// frequency, and of what lies beyond the cut.
+  struct ErrorTerms {
+    std::array<GrowthExponent, LineReaches::kMost> terms;
+    std::size_t count = 0;
+    double beyond = 0.0;
+  };
+  [[nodiscard]] ErrorTerms transform_errors() const;
+  /// What the nodes miss of E exp(|t M (a - mu)| + (t noise a)^2/2) is at most rule exp(rule_rate t) + cut
+  /// exp(cut_rate t) for 0 <= t <= `most`; infinite where nothing is known.
+  struct Missing {
+    double rule = 0.0, rule_rate = 0.0;
+    double cut = 0.0, cut_rate = 0.0;
+  };
+  [[nodiscard]] Missing missing_up_to(double most) const;
   /// No less than the logarithms of E exp(t M (a - mu) + (t noise a)^2/2), t = order and t = -order; infinite
   /// where nothing is known.
   struct LogMoments {
@@ -61,35 +124,40 @@ class LineNodes {
   [[nodiscard]] double damping(double t) const;
 
  private:
-  /// How far a moves where |x| is at most `radius`.
-  struct Reach {
-    double slope = 0.0;      ///< no less than |a'| on the line
-    double imaginary = 0.0;  ///< no less than |Im a| where the rule is analytic
-    double excursion = 0.0;  ///< no less than |a(x + iy) - a(x)| there
-    double radius = INFINITY;
-  };
-
+  [[nodiscard]] Column column(Eigen::Index i) const {
+    return {table_.data() + i * table_.rows(), table_.rows()};
+  }
   void place_constant();
-  void place_linear(double left, double right, double frequency);
-  void place_smooth(double frequency, double order);
-  void place_smooth_panels(double frequency, double order);
-  void set_values(const NodeArray& nodes);
-  [[nodiscard]] GrowthExponent growth(double order, const Reach& reach) const;
+  void place_linear(double left, double right, const LineDemand& demand);
+  void place_smooth(const LineDemand& demand);
+  void place_smooth_panels(const LineDemand& demand);
+  void set_values(const NodeArray& nodes, const NodeArray& weights);
+  /// How many nodes of the trapezoidal rule may be left out at either end.
+  Eigen::Index shorten(const WeightedNodes& rule, const LineDemand& demand);
+  [[nodiscard]] GrowthExponent growth(double order, const LineReach& reach) const;
   /// A radius beyond which this reach counts e^-30 at most.
-  [[nodiscard]] double radius_for(const Reach& reach, double frequency, double order) const;
+  [[nodiscard]] double radius_for(const LineReach& reach, const LineDemand& demand) const;
+  /// How far below one the rule's error must be, as a logarithm, apart from the density's growth.
+  [[nodiscard]] double wanted_exponent(const LineReach& reach, const LineDemand& demand) const;
+  /// By how much the demand lets errors in this reach grow, as a logarithm.
+  [[nodiscard]] double growth_for(const LineReach& reach, const LineDemand& demand) const;
   /// Fills reaches_ from the outside in; `reach_of` gives the reach within a distance of the mean.
   template <class ReachOf>
-  void shrink(const ReachOf& reach_of, double frequency, double order);
+  void shrink(const ReachOf& reach_of, const LineDemand& demand);
   /// No less than what the nodes miss of E exp(|order M (a - mu)| + (order noise a)^2/2).
   [[nodiscard]] double missing(double order) const;
 
   LineNeuron neuron_;
-  Eigen::ArrayXd weights_, differences_, values_;
+  Eigen::Array<double, Eigen::Dynamic, 3> table_;  ///< weights, differences, values
   double value_error_ = 0.0;
   double largest_error_ = 0.0;   ///< of one node
   double log_rule_error_ = 0.0;  ///< log of the rule's error for a function bounded by 1 off the line
-  std::vector<Reach> reaches_;   ///< from the inside out, the last one without end
-  double bound_ = 0.0;           ///< no less than |a| there; infinite if unbounded
+  /// The same in a narrower strip, and no less than |Im a| there; for the damping.
+  double log_narrow_error_ = 0.0, narrow_imaginary_ = INFINITY;
+  LineReaches reaches_;
+  double cut_ = kCut;                                ///< nodes reach from -cut_ to cut_
+  double cut_mass_ = kCutMass;                       ///< no less than P(|Z| > cut_)
+  double bound_ = 0.0;                               ///< no less than |a| there; infinite if unbounded
   double at_mean_ = 0.0, difference_at_mean_ = 0.0;  ///< no less than |f(m)|, |f(m) - mu|
   bool is_constant_ = false;
 };

@@ -47,6 +47,7 @@ Upper line_push_distance(const ActivationMap& activation, const DenseLayer& laye
   // Of the units: weights, bias and the Gaussian's own deviation.
   double rounding = 4.0 * kUnitRoundoff * (std::sqrt(bias_variance) + sigma);
   const double moved = rounding_gamma(piece.covariance.rank() + 4) * activation.lipschitz().upper;
+  line.neurons.reserve(static_cast<std::size_t>(layer.inputs()));
   for (Index j = 0; j < layer.inputs(); ++j) {
     const double weight = layer.weight_mean()(0, j);
     const double noise = variances.size() > 0 ? std::sqrt(variances(j)) : 0.0;
@@ -54,6 +55,7 @@ Upper line_push_distance(const ActivationMap& activation, const DenseLayer& laye
     neuron.weight = weight / sigma;
     neuron.noise = noise / sigma;
     neuron.second = law.second(j);
+    neuron.second_error = law.second_error(j);
     line.neurons.push_back(neuron);
     const double size = std::sqrt(law.second(j) + law.second_error(j)) + std::abs(law.mean(j));
     rounding += (std::abs(weight) + noise) * (4.0 * kUnitRoundoff * size + moved * deviations(j));

@@ -1,92 +1,99 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Tails of the comparison of Y with Z, cell by cell from monotone quantiles alone: docs/theory/stein.md
-// (Y.7).
+// Monotone quantiles alone bound what a cell of a tail adds: docs/theory/stein.md (Y.7).
+#include "certify/line_tails.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "certify/line_curve.h"
-#include "mixcert/core/normal.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {
 namespace {
 
-/// E[Y^2; Y > y] <= min over z of z^2 (P(Y > y) + exp(log_moment - order z)).
-double second_moment_beyond(double y, double probability, double order, double log_moment) {
+// The outermost node is one whose probability is known to this part of itself from below.
+constexpr double kLeastKnown = 0.1;
+// Up to here log x is x - 1, about.
+constexpr double kNearRatio = 1.05;
+
+/// E[(Y - x)^2; Y > y], x <= y, by (z - x)^2 (P(Y > y) + exp(log_moment - order z)) for a few z.
+double square_beyond(const LineTailPoint& at, double x, double order, double log_moment) {
+  const double least = std::max(at.y, x + 2.0 / order) * kSafety;
+  // Where both terms are equal, and farther out.
+  double z = std::max(least, (log_moment - std::log(at.upper)) / order);
   double best = INFINITY;
-  for (double z = y; z < 200.0; z = 1.1 * z + 0.1) {
-    if (order * z < 2.0) continue;
-    best = std::min(best, z * z * (probability + std::exp(log_moment - order * z)));
+  for (int i = 0; i < 4; ++i) {
+    const double distance = z - x;
+    best = std::min(best, distance * distance * (at.upper + std::exp(log_moment - order * z)));
+    z += 1.0 / order;
   }
   return best;
 }
 
-/// What is known of P(Y > y) and of T(y) = PhiInv(F_Y(y)).
-struct TailPoint {
-  double y, lower, upper;
-  double up, down;  ///< y - down <= T(y) <= y + up
+/// No less than the logarithm of `ratio`, or than 0.
+double logarithm(double ratio) {
+  if (ratio <= 1.0) return 0.0;
+  return (ratio < kNearRatio ? ratio - 1.0 : std::log(ratio)) * kSafety;
+}
 
-  /// From P(Z > y), the change of it, and the error of that.
-  TailPoint(double at, double normal, double change, double error)
-      : y(at),
-        lower(normal * (1.0 - 1e-9) + change - error * kSafety),
-        upper((normal + change + error) * kSafety) {
-    // Roots of y t + t^2/2 = log(normal / lower) and of y t - t^2/2 = log(upper / normal).
-    const double fall = lower > 0.0 ? std::max(0.0, std::log(normal / lower)) : INFINITY;
-    up = 2.0 * fall / (y + std::sqrt(y * y + 2.0 * fall)) * kSafety + 1e-9;
-    const double rise = std::max(0.0, std::log(upper / normal));
-    const double rest = y * y - 2.0 * rise;
-    down = rest <= 0.0 ? y : std::min(y, 2.0 * rise / (y + std::sqrt(rest)) * kSafety + 1e-9);
-  }
-  [[nodiscard]] bool is_known() const { return lower > 0.0 && upper < 0.5; }
-};
-
-double cell_cost(const TailPoint& a, const TailPoint& b) {
+double cell_cost(const LineTailPoint& a, const LineTailPoint& b) {
   const double gap = b.y - a.y + std::max(a.down, b.up);
   return std::max(0.0, a.upper - b.lower) * gap * gap * kSafety;
 }
 
-/// The cell from node i on, cut into parts.
-double cell_cost(const LineSide& side, std::size_t i, const TailPoint& a, const TailPoint& b, double error,
-                 int parts) {
-  double sum = 0.0;
-  TailPoint last = a;
-  for (int k = 1; k < parts; ++k) {
-    const double t = static_cast<double>(k) / parts;
-    const double y = a.y + t * kLineCell;
-    const TailPoint next(y, normal_tail(y), side.between(i, t), error);
-    sum += cell_cost(last, next);
-    last = next;
-  }
-  return sum + cell_cost(last, b);
+std::size_t outermost(const LineSide& side, double error) {
+  const NormalGrid& grid = *side.grid;
+  std::size_t i = grid.last;
+  const auto unit = static_cast<std::size_t>(std::llround(1.0 / grid.cell));
+  while (i > unit && grid.tail[i] * (1.0 - kLeastKnown) + side.value[i] <= error) --i;
+  return i;
 }
 
 }  // namespace
 
-std::vector<double> line_tails(const LineSide& side, double error, double order, double log_moment,
-                               int parts) {
-  const NormalGrid& normal = normal_grid();
-  std::vector<double> cost(kLineHalf + 1, INFINITY);
-  const auto point = [&](std::size_t i) {
-    return TailPoint(kLineCell * static_cast<double>(i), normal.tail[i], side.value[i], error);
-  };
-  std::size_t i = kLineCellsPerUnit;
-  while (i < kLineHalf && normal.tail[i + 1] * (1.0 - 1e-9) + side.value[i + 1] > error * kSafety) ++i;
-  TailPoint outer = point(i);
-  if (!outer.is_known()) return cost;
-  const double x = outer.y - outer.down;
-  cost[i] = (x * normal_density(x) + normal_tail(x) +
-             second_moment_beyond(outer.y, outer.upper, order, log_moment)) *
-            kSafety;
-  while (i > static_cast<std::size_t>(kLineCellsPerUnit)) {
-    --i;
-    const TailPoint inner = point(i);
-    if (!inner.is_known()) break;
-    cost[i] = cost[i + 1] + cell_cost(side, i, inner, outer, error, parts);
-    outer = inner;
+LineTailPoint::LineTailPoint(double at, double normal, double change, double error)
+    : y(at),
+      lower(normal * (1.0 - 1e-9) + change - error * kSafety),
+      upper((normal + change + error) * kSafety) {
+  // No less than the roots of y t + t^2/2 = log(normal / lower) and of y t - t^2/2 = log(upper / normal).
+  const double fall = lower > 0.0 ? logarithm(normal / lower) : INFINITY;
+  up = fall / y * kSafety + 1e-9;
+  const double rise = logarithm(upper / normal);
+  const double rest = y * y - rise;
+  down = rest <= rise ? y : std::min(y, rise * y / rest * kSafety + 1e-9);
+}
+
+LineTail::LineTail(const LineSide& side, double error, double order, double log_moment)
+    : side_(side), error_(error), node_(outermost(side, error)), at_(point(node_)), cost_(INFINITY) {
+  if (!at_.is_known()) return;
+  // Both quantiles lie beyond x, that of Y beyond y: E[(Y - x)^2; Y > y] + E (Z - y)_+^2.
+  const double x = at_.y - at_.down;
+  const double normal = 2.0 * side.grid->tail[node_] / (at_.y * at_.y);
+  cost_ = (square_beyond(at_, x, order, log_moment) + normal) * kSafety;
+}
+
+LineTailPoint LineTail::point(std::size_t i) const {
+  return {side_.grid->cell * static_cast<double>(i), side_.grid->tail[i], side_.value[i], error_};
+}
+
+bool LineTail::step_inward() {
+  const double cell = side_.grid->cell;
+  if (static_cast<double>(node_) * cell <= 1.0 || !(cost_ < INFINITY)) return false;
+  const LineTailPoint inner = point(node_ - 1);
+  if (!inner.is_known()) return false;
+  LineTailPoint last = at_;
+  for (int k = kLineParts - 1; k >= 1; --k) {
+    const double t = static_cast<double>(k) / kLineParts;
+    const double normal = side_.grid->fine_tail[(node_ - 1) * kLineParts + static_cast<std::size_t>(k)];
+    const LineTailPoint next(inner.y + t * cell, normal, side_.between(node_ - 1, t), error_);
+    if (!next.is_known()) return false;
+    cost_ += cell_cost(next, last);
+    last = next;
   }
-  return cost;
+  cost_ += cell_cost(inner, last);
+  at_ = inner;
+  --node_;
+  return true;
 }
 
 }  // namespace mixcert

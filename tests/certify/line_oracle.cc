@@ -175,6 +175,50 @@ LineNetwork random_line_network(std::uint64_t seed) {
   return net;
 }
 
+LineNetwork random_trained_line(std::uint64_t seed) {
+  Generator generator(seed);
+  const auto between = [&](double a, double b) { return a + (b - a) * uniform(generator); };
+  static const ActivationFunction functions[] = {ActivationFunction::Tanh,    ActivationFunction::Tanh,
+                                                 ActivationFunction::Erf,     ActivationFunction::Sigmoid,
+                                                 ActivationFunction::Gelu,    ActivationFunction::Relu,
+                                                 ActivationFunction::Softplus};
+  LineNetwork net;
+  net.activation = Activation(functions[seed % 7]);
+  const auto n = static_cast<Index>(between(16.0, 48.999));
+  const double noise = std::pow(10.0, between(-3.0, -1.5));
+  net.mean.resize(n);
+  net.deviation.resize(n);
+  net.weight.resize(n);
+  for (Index j = 0; j < n; ++j) {
+    const double kind = uniform(generator);
+    net.mean(j) = kind < 0.4 ? between(-0.5, 0.5) : kind < 0.6 ? between(2.0, 7.0) : between(-1.5, 1.5);
+    net.deviation(j) = kind < 0.4 ? between(0.4, 2.0) : std::pow(10.0, between(-2.0, -0.3));
+    const double size = kind < 0.4 ? 0.01 : kind < 0.6 ? 2.0 : 0.1 / net.deviation(j);
+    net.weight(j) = size * between(-1.0, 1.0);
+  }
+  net.variance = Vector::NullaryExpr(n, [&] { return noise * between(0.5, 1.0); });
+  net.bias_variance = noise;
+  return net;
+}
+
+Index check_trained_lines(std::uint64_t first, Index count) {
+  Index compared = 0;
+  for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(count); ++seed) {
+    const LineNetwork net = random_trained_line(seed);
+    const Result result = certify_line(net);
+    if (result.mixture.size() != 1 || result.layers.front().theorem != "Y.1") continue;
+    const double deviation = result.mixture.standard_deviation()(0);
+    const double truth = naive_line_distance(net, result.mixture.mean()(0), deviation);
+    if (truth < 0.0) continue;
+    ++compared;
+    const std::string name =
+        "seed " + std::to_string(seed) + ", " + std::string(to_string(net.activation.function()));
+    EXPECT_GE(result.w2.value, truth * (1.0 - 1e-3) - 2e-6 * deviation) << name;
+    EXPECT_LE(result.w2.value, 1.05 * (truth + 4e-4 * deviation)) << name;
+  }
+  return compared;
+}
+
 Index check_random_lines(std::uint64_t first, Index count) {
   Index compared = 0;
   for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(count); ++seed) {

@@ -33,6 +33,10 @@ Result certify_line(const LineNetwork& network, Method method = Method::Auto);
 /// Widths 1 to 8, noise over four decades; neurons that are dead, constant, at their kink, equal or opposite.
 LineNetwork random_line_network(std::uint64_t seed);
 
+/// As after training: many neurons with hardly a weight but noise, some saturated with a large weight, some
+/// that carry the output. Widths 16 to 48.
+LineNetwork random_trained_line(std::uint64_t seed);
+
 /// The same with several outputs: columns of `weight` and `variance` are neurons.
 struct LayerNetwork {
   Activation activation;
@@ -57,5 +61,8 @@ Index check_random_layers(std::uint64_t first, Index count, Index widest = 9);
 /// Certifies random networks from `first` on; bounds must not be below brute force. Returns how many were
 /// compared.
 Index check_random_lines(std::uint64_t first, Index count);
+/// The same for networks as after training; there bounds must also be within five per cent of the truth, or
+/// of 4e-4 of the deviation.
+Index check_trained_lines(std::uint64_t first, Index count);
 
 }  // namespace mixcert::testing

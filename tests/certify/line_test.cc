@@ -63,6 +63,8 @@ TEST(Line, SaturatedNeuronIsNotBelowTheTruth) {
 
 TEST(Line, RandomNetworksAreNotBelowBruteForce) { EXPECT_GE(check_random_lines(1, 24), 16); }
 
+TEST(Line, NetworksAsAfterTrainingAreTight) { EXPECT_GE(check_trained_lines(1, 7), 5); }
+
 /// A wrong deviation of the Gaussian costs what it costs.
 TEST(Line, ComparesWithTheGaussianAsGiven) {
   const Activation identity;

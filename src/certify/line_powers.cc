@@ -1,0 +1,159 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// docs/theory/stein.md (Y.15).
+#include "certify/line_powers.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "certify/line_lanes.h"
+
+namespace mixcert {
+namespace {
+
+// Remainders aimed at.
+constexpr double kWantedRemainder = 1e-12;
+constexpr int kFewestPowers = 6;
+// All terms are at most this times the even ones, with room for second-order effects.
+constexpr double kAllTerms = 3.0;
+constexpr double kTermRounding = 2000.0 * kUnitRoundoff;
+
+/// Moments p! g_p of two nodes times their weights: one product and one sum lie between one and the next.
+struct TwoNodes {
+  LineTwo line, square, before, power;
+
+  TwoNodes(const LineNeuron& neuron, const double* weights, const double* differences, const double* values)
+      : line(neuron.weight * load_two(differences)), before(load_two(weights)), power(line * before) {
+    const LineTwo noise = neuron.noise * load_two(values);
+    square = noise * noise;
+  }
+  void step(const LineTwo& order) {
+    const LineTwo next = line * power + (order * square) * before;
+    before = power;
+    power = next;
+  }
+};
+
+/// Six nodes at a time, as many as fit into 16 registers.
+constexpr Eigen::Index kTogether = 6;
+using PowerSums = std::array<LineTwo, kMostPowers + 1>;
+
+void add_nodes(const LineNeuron& neuron, const double* weights, const double* differences,
+               const double* values, int count, PowerSums& sums) {
+  TwoNodes a(neuron, weights, differences, values);
+  TwoNodes b(neuron, weights + 2, differences + 2, values + 2);
+  TwoNodes c(neuron, weights + 4, differences + 4, values + 4);
+  sums[1] += (a.power + b.power) + c.power;
+  for (int p = 2; p <= count; ++p) {
+    const LineTwo order = both(static_cast<double>(p - 1));
+    a.step(order);
+    b.step(order);
+    c.step(order);
+    sums[static_cast<std::size_t>(p)] += (a.power + b.power) + c.power;
+  }
+}
+
+/// E p! g_p, p = 1 .. count, by all nodes.
+PowerSums power_sums(const LineNeuron& neuron, const LineNodes& nodes, int count) {
+  PowerSums sums{};
+  const double *weights = nodes.weights().data(), *differences = nodes.differences().data();
+  const double* values = nodes.values().data();
+  const Eigen::Index size = nodes.weights().size();
+  Eigen::Index i = 0;
+  for (; i + kTogether <= size; i += kTogether) {
+    add_nodes(neuron, weights + i, differences + i, values + i, count, sums);
+  }
+  if (i == size) return sums;
+  // The rest with nodes of weight zero.
+  std::array<double, kTogether> w{}, d{}, v{};
+  std::copy(weights + i, weights + size, w.begin());
+  std::copy(differences + i, differences + size, d.begin());
+  std::copy(values + i, values + size, v.begin());
+  add_nodes(neuron, w.data(), d.data(), v.data(), count, sums);
+  return sums;
+}
+
+}  // namespace
+
+int line_power_count(double variance, double decay) {
+  // A Gaussian's remainder is (v t^2/2)^n / n!, at the t where it counts most (n v / decay)^n e^{-n} / n!.
+  static const std::array<double, kMostPowers / 2 + 1> largest = [] {
+    std::array<double, kMostPowers / 2 + 1> ratios{};
+    for (int n = kFewestPowers / 2; 2 * n <= kMostPowers; ++n) {
+      ratios[static_cast<std::size_t>(n)] =
+          std::exp(1.0 + std::log(kWantedRemainder * std::tgamma(n + 1.0)) / n) / n;
+    }
+    return ratios;
+  }();
+  for (int n = kFewestPowers / 2; 2 * n <= kMostPowers; ++n) {
+    if (variance <= decay * largest[static_cast<std::size_t>(n)]) return 2 * n;
+  }
+  return 0;
+}
+
+LinePowers::LinePowers(const LineNeuron& neuron, const LineNodes& nodes, int count, double most)
+    : count_(count), most_(most), missing_(nodes.missing_up_to(most)) {
+  const PowerSums sums = power_sums(neuron, nodes, count);
+  means_[0] = 1.0;
+  double factorial = 1.0;
+  for (std::size_t p = 1; p <= static_cast<std::size_t>(count); ++p) {
+    factorial *= static_cast<double>(p);
+    means_[p] = (sums[p][0] + sums[p][1]) / factorial;
+  }
+  const double error = nodes.largest_error();
+  rounding_ = kAllTerms * kTermRounding;
+  per_time_ = kAllTerms * error * std::abs(neuron.weight);
+  const double largest = nodes.values().abs().maxCoeff();
+  per_square_ = kAllTerms * error * neuron.noise * neuron.noise * (largest + error);
+}
+
+void LinePowers::evaluate(const LineFrequencies& frequencies, LineFactor& factor) const {
+  write_missing(frequencies, factor);
+  const auto top = static_cast<std::size_t>(count_);
+  const double* time = frequencies.time.front().data();
+  double *real = factor.real.front().data(), *imaginary = factor.imaginary.front().data();
+  double* error = factor.error.front().data();
+  for (std::size_t k = 0; k < 4 * factor.real.size(); k += 2) {
+    const LineTwo t = load_two(time + k);
+    const LineTwo square = t * t;
+    LineTwo even = both(means_[top - 2]), odd = both(means_[top - 1]);
+    LineTwo last = means_[top] * square;
+    LineTwo majorant = last + even;
+    for (std::size_t p = top - 2; p >= 2; p -= 2) {
+      even = means_[p - 2] - even * square;
+      odd = means_[p - 1] - odd * square;
+      majorant = means_[p - 2] + majorant * square;
+      last *= square;
+    }
+    store_two(even, real + k);
+    store_two(odd * t, imaginary + k);
+    const LineTwo rounding = rounding_ + t * (per_time_ + per_square_ * t);
+    store_two((load_two(error + k) + last + rounding * majorant) * kSafety, error + k);
+  }
+}
+
+void LinePowers::write_missing(const LineFrequencies& frequencies, LineFactor& factor) const {
+  const LineFour& first = frequencies.time.front();
+  // Exponentials in t, four at a time.
+  LineFour rule = (missing_.rule_rate * first).exp();
+  LineFour cut = (missing_.cut_rate * first).exp();
+  const double rule_step = rule(3), cut_step = cut(3);
+  rule *= missing_.rule;
+  cut *= missing_.cut;
+  const double at_most = missing_.rule * std::exp(missing_.rule_rate * most_) +
+                         missing_.cut * std::exp(missing_.cut_rate * most_);
+  for (std::size_t b = 0; b < factor.error.size(); ++b) {
+    const LineFour& t = frequencies.time[b];
+    factor.error[b] = rule + cut;
+    rule *= rule_step;
+    cut *= cut_step;
+    if (!(t(3) > most_)) continue;
+    // From `most` on like a power; no less than that where t is below.
+    const LineFour ratio = (t * (1.0 / most_)).max(1.0).square();
+    LineFour missed = LineFour::Constant(at_most);
+    for (int p = 0; p < count_; p += 2) missed *= ratio;
+    factor.error[b] = missed;
+  }
+}
+
+}  // namespace mixcert

@@ -1,0 +1,37 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The characteristic function of a neuron that moves the sum little, from its moments (Y.15).
+#pragma once
+
+#include <array>
+
+#include "certify/line_product.h"
+
+namespace mixcert {
+
+inline constexpr int kMostPowers = 16;
+
+/// How many moments of a neuron of this variance are enough, where the rest of the sum damps errors by
+/// exp(-decay t^2/2), about: an even number up to kMostPowers; 0 where they are not.
+int line_power_count(double variance, double decay);
+
+class LinePowers {
+ public:
+  /// What nodes miss is bounded at the frequency `most`, and extrapolated beyond.
+  LinePowers(const LineNeuron& neuron, const LineNodes& nodes, int count, double most);
+
+  /// Overwrites `factor`.
+  void evaluate(const LineFrequencies& frequencies, LineFactor& factor) const;
+
+ private:
+  /// What nodes miss, into the errors.
+  void write_missing(const LineFrequencies& frequencies, LineFactor& factor) const;
+
+  int count_;
+  double most_;
+  std::array<double, kMostPowers + 1> means_{};  ///< E g_p
+  LineNodes::Missing missing_;
+  double rounding_, per_time_, per_square_;  ///< of terms, times the sum of even terms
+};
+
+}  // namespace mixcert

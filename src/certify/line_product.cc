@@ -1,0 +1,166 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Four nodes at a time: each node's term w exp(i k theta - b k^2) follows from the one before by one complex
+// product. Errors: docs/theory/stein.md (Y.4).
+#include "certify/line_product.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mixcert {
+namespace {
+
+// Nodes of smaller weight are left out.
+constexpr double kLeastWeight = 1e-12;
+
+/// Sine and cosine: Taylor's formula up to 3/4, where it leaves out less than 1e-18; the C library beyond.
+void sine_cosine(const LineFour& x, LineFour& sine, LineFour& cosine) {
+  if (!(x.abs().maxCoeff() <= 0.75)) {
+    sine = x.sin();
+    cosine = x.cos();
+    return;
+  }
+  const LineFour y = -x.square();
+  sine = LineFour::Ones();
+  cosine = LineFour::Ones();
+  for (int k = 8; k >= 1; --k) {
+    sine = 1.0 + sine * y * (1.0 / ((2 * k) * (2 * k + 1)));
+    cosine = 1.0 + cosine * y * (1.0 / ((2 * k - 1) * (2 * k)));
+  }
+  sine *= x;
+}
+
+/// Sums over the nodes of w exp(i k theta - b k^2), k = 1 .. count; four partial sums each.
+class FrequencySums {
+ public:
+  explicit FrequencySums(Index count)
+      : real_(static_cast<std::size_t>(count), LineFour::Zero()),
+        imaginary_(static_cast<std::size_t>(count), LineFour::Zero()) {}
+
+  void add(const LineFour& weights, const LineFour& theta, const LineFour& b) {
+    const LineFour damping = (-b).exp();
+    const LineFour ratio = damping.square();
+    LineFour sine, cosine;
+    sine_cosine(theta, sine, cosine);
+    LineFour step_real = damping * cosine;
+    LineFour step_imaginary = damping * sine;
+    LineFour re = weights;
+    LineFour im = LineFour::Zero();
+    for (std::size_t k = 0; k < real_.size(); ++k) {
+      const LineFour next = re * step_real - im * step_imaginary;
+      im = re * step_imaginary + im * step_real;
+      re = next;
+      step_real *= ratio;
+      step_imaginary *= ratio;
+      real_[k] += re;
+      imaginary_[k] += im;
+    }
+  }
+  void write(LineFactor& factor) const {
+    for (std::size_t k = 0; k < real_.size(); ++k) {
+      factor.real[k / 4](static_cast<Eigen::Index>(k % 4)) = real_[k].sum();
+      factor.imaginary[k / 4](static_cast<Eigen::Index>(k % 4)) = imaginary_[k].sum();
+    }
+  }
+
+ private:
+  std::vector<LineFour> real_, imaginary_;
+};
+
+/// Four nodes from i on; beyond the end terms of weight zero.
+LineFour four_of(const LineNodes::Column& array, Eigen::Index i) {
+  if (i + 4 <= array.size()) return array.segment<4>(i);
+  LineFour out = LineFour::Zero();
+  for (Eigen::Index k = 0; i + k < array.size(); ++k) out(k) = array(i + k);
+  return out;
+}
+
+/// `left_out` is the weight of nodes that are of no account.
+void write_errors(const LineNeuron& neuron, const LineNodes& nodes, const LineFrequencies& frequencies,
+                  double left_out, LineFactor& factor) {
+  const LineNodes::ErrorTerms errors = nodes.transform_errors();
+  const double h = frequencies.spacing;
+  const double constant = 1500.0 * kUnitRoundoff + left_out + errors.beyond;
+  const double linear =
+      48.0 * kUnitRoundoff + h * nodes.value_error() * (std::abs(neuron.weight) + neuron.noise);
+  for (std::size_t b = 0; b < factor.error.size(); ++b) {
+    const LineFour& k = frequencies.order[b];
+    factor.error[b] = constant + k * (linear + 20.0 * kUnitRoundoff * k);
+  }
+  for (std::size_t i = 0; i < errors.count; ++i) {
+    const GrowthExponent& term = errors.terms[i];
+    for (std::size_t b = 0; b < factor.error.size(); ++b) {
+      const LineFour& t = frequencies.time[b];
+      factor.error[b] += (term.constant + t * (term.linear + term.square * t)).min(0.0).exp() * kSafety;
+    }
+  }
+}
+
+}  // namespace
+
+LineFrequencies::LineFrequencies(double h, Index frequency_count) : spacing(h), count(frequency_count) {
+  const auto size = static_cast<std::size_t>((count + 3) / 4);
+  for (LineValues* values : {&order, &time, &rest}) values->reserve(size);
+  for (std::size_t b = 0; b < size; ++b) {
+    const auto first = 4.0 * static_cast<double>(b) + 1.0;
+    order.emplace_back(first, first + 1.0, first + 2.0, first + 3.0);
+    time.push_back(h * order.back());
+    rest.emplace_back((-0.4 * time.back().square()).exp());
+  }
+}
+
+double LineFactor::largest_error(const LineFrequencies& frequencies) const {
+  LineFour largest = LineFour::Zero();
+  for (std::size_t b = 0; b < error.size(); ++b) largest = largest.max(error[b] * frequencies.rest[b]);
+  return largest.maxCoeff();
+}
+
+void line_factor_by_nodes(const LineNeuron& neuron, const LineNodes& nodes,
+                          const LineFrequencies& frequencies, LineFactor& factor) {
+  FrequencySums sums(static_cast<Index>(4 * factor.real.size()));
+  double left_out = 0.0;
+  const double turn = frequencies.spacing * neuron.weight;
+  const double scale = frequencies.spacing * neuron.noise;
+  const LineNodes::Column all_weights = nodes.weights(), differences = nodes.differences();
+  const LineNodes::Column all_values = nodes.values();
+  for (Eigen::Index i = 0; i < all_weights.size(); i += 4) {
+    const LineFour weights = four_of(all_weights, i);
+    if (weights.maxCoeff() < kLeastWeight) {
+      left_out += weights.sum();
+      continue;
+    }
+    const LineFour values = scale * four_of(all_values, i);
+    sums.add(weights, turn * four_of(differences, i), 0.5 * values.square());
+  }
+  sums.write(factor);
+  write_errors(neuron, nodes, frequencies, left_out, factor);
+}
+
+LineProduct::LineProduct(const LineFrequencies& frequencies, double bias_variance) {
+  real_.reserve(frequencies.time.size());
+  for (const LineFour& t : frequencies.time) real_.emplace_back((-0.5 * bias_variance * t.square()).exp());
+  imaginary_.assign(real_.size(), LineFour::Zero());
+  size_ = real_;
+  error_.assign(real_.size(), LineFour::Zero());
+}
+
+void LineProduct::multiply(const LineFactor& factor) {
+  for (std::size_t b = 0; b < real_.size(); ++b) {
+    LineFour re = factor.real[b], im = factor.imaginary[b], error = factor.error[b];
+    if (!(error.maxCoeff() <= 0.5)) {
+      for (Eigen::Index i = 0; i < 4; ++i) {
+        if (error(i) <= 0.5) continue;
+        re(i) = im(i) = 0.0;
+        error(i) = 1.0;
+      }
+    }
+    const LineFour size = (re.square() + im.square()).sqrt().min(1.0) + error;
+    error_[b] = error_[b] * size + error * size_[b];
+    size_[b] *= size;
+    const LineFour product = real_[b] * re - imaginary_[b] * im;
+    imaginary_[b] = real_[b] * im + imaginary_[b] * re;
+    real_[b] = product;
+  }
+}
+
+}  // namespace mixcert
