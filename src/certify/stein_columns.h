@@ -31,6 +31,7 @@ struct SteinColumns {
   Matrix root;                ///< R
   double root_size;           ///< Frobenius norm of R
   Matrix images, mixed;       ///< R M and R (V o M)
+  Matrix image_squares;       ///< packed (R M)(R M)'
   Matrix axes;                ///< packed (R e_l)(R e_l)', one column per output
   // Per neuron.
   Vector lengths;        ///< |M|^2
@@ -39,14 +40,16 @@ struct SteinColumns {
   Vector noise, traces;  ///< |R V R'| and tr R V R'
 };
 
-/// Numbers that weigh products of a neuron's tensors.
+/// Numbers that weigh products of the tensors tau a M(x)V, Dt M(x)M(x)M and Dq V(x)M of neurons, one row
+/// each: no less than covariances of the kernels.
 struct SecondWeights {
-  Eigen::RowVectorXd tau_tau, tau_kernel, tau_square, kernel_kernel, kernel_square, square_square;
+  enum Pair { kTauTau, kTauDt, kTauDq, kDtDt, kDtDq, kDqDq, kPairs };
+  Matrix pairs;
 };
 
-/// 2 sum_i E X_i X_i', X = k_1 M(x)V + k_2 M(x)M(x)M + k_3 V(x)M symmetric in the last two slots, summed over
-/// neurons by `weights`, no less than the covariances of k: row b of the coefficients is 2 sum_i E X_i,ba
-/// X_i,bc. The second one counts neuron j `shares`_j times.
+/// 2 sum_i E X_i X_i', X the sum of the three tensors, symmetric in the last two slots, summed over neurons:
+/// row b of the coefficients is 2 sum_i E X_i,ba X_i,bc. The second one counts neuron j `shares`_j times or
+/// more.
 struct SecondFluctuation {
   Matrix plain, shared;
 };

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/column_product.h"
+
 namespace mixcert {
 namespace {
 
@@ -59,24 +61,14 @@ class SteinSums {
 
   /// tau a M(x)V + Dt M(x)M(x)M + Dq V(x)M.
   void add_second(const Vector& shares) {
-    SecondWeights weights;
-    for (Eigen::RowVectorXd* part :
-         {&weights.tau_tau, &weights.tau_kernel, &weights.tau_square, &weights.kernel_kernel,
-          &weights.kernel_square, &weights.square_square}) {
-      part->resize(c_.neurons());
-    }
+    SecondWeights weights{Matrix(c_.neurons(), SecondWeights::kPairs)};
     for (Index j = 0; j < c_.neurons(); ++j) {
       const NeuronKernels& k = kernels(j);
       const double length = std::sqrt(c_.lengths(j));
       const double norms[] = {length * c_.noise(j), length * c_.turned(j),
                               std::sqrt(c_.scaled(j) * c_.turned(j))};
       const Eigen::Matrix3d g = with_remainders(k.squares.second, &k.squares.rest[kTauValue], norms);
-      weights.tau_tau(j) = g(0, 0);
-      weights.tau_kernel(j) = g(0, 1);
-      weights.tau_square(j) = g(0, 2);
-      weights.kernel_kernel(j) = g(1, 1);
-      weights.kernel_square(j) = g(1, 2);
-      weights.square_square(j) = g(2, 2);
+      weights.pairs.row(j) << g(0, 0), g(0, 1), g(0, 2), g(1, 1), g(1, 2), g(2, 2);
       norms_.second.error +=
           k.tau_value.mean.error * norms[0] + k.kernel.mean.error * norms[1] + k.square.mean.error * norms[2];
     }
@@ -100,7 +92,7 @@ class SteinSums {
       norms_.third.error += k.kernel_value.mean.error * norms[0] + k.square_value.mean.error * norms[1];
     }
     const Matrix noise = c_.axes * c_.variances;  // packed R V R'
-    norms_.third.fluctuation = along.cwiseMax(0.0) * noise.cwiseAbs2().transpose();
+    norms_.third.fluctuation = column_product(noise.cwiseAbs2(), along.cwiseMax(0.0).transpose()).transpose();
     for (Index c = 0; c < n_; ++c) {
       for (Index a = 0; a < c; ++a) norms_.third.fluctuation.col(packed_place(a, c)) *= 2.0;
     }
@@ -156,15 +148,14 @@ class SteinSums {
     const Matrix noise =
         c_.weights * means(&NeuronKernels::tau_value).asDiagonal() * c_.variances.transpose();
     const Matrix turned = c_.variances * means(&NeuronKernels::square).asDiagonal() * c_.images.transpose();
-    const Matrix straight =
-        noise * c_.axes.transpose() +
-        (c_.weights * means(&NeuronKernels::kernel).asDiagonal()) * packed_squares(c_.images).transpose();
+    const Matrix bent = means(&NeuronKernels::kernel).asDiagonal() * c_.weights.transpose();
+    const Matrix straight = c_.axes * noise.transpose() + column_product(c_.image_squares, bent);
     Matrix& squares = norms_.second.mean = Matrix::Zero(n_, packed_count(n_));
     Matrix slice(n_, n_);
     for (Index i = 0; i < n_; ++i) {
       for (Index c = 0; c < n_; ++c) {
         for (Index a = 0; a <= c; ++a) {
-          slice(a, c) = slice(c, a) = straight(i, packed_place(a, c)) +
+          slice(a, c) = slice(c, a) = straight(packed_place(a, c), i) +
                                       0.5 * (c_.root(a, i) * turned(i, c) + c_.root(c, i) * turned(i, a));
         }
       }

@@ -1,13 +1,14 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Cells have the width 1/16 up to |x| = 8; on a cell an activation is its chord up to a bend, its slope stays
-// between its ends up to curvature times half the width (Y.24). A kink is an end of cells.
+// On a cell an activation is its chord up to a bend, its slope stays between its ends up to curvature times
+// half the width (Y.24). A kink is an end of cells.
 #include "certify/two_stage_sums.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "certify/two_stage_cells.h"
 #include "mixcert/core/normal.h"
 #include "mixcert/core/rounding.h"
 
@@ -15,34 +16,6 @@ namespace mixcert {
 namespace {
 
 using F = ActivationFunction;
-
-constexpr int kSlopeCellsPerUnit = 16;
-constexpr double kLastNode = 8.0;
-/// No less than the integral of (x - 7)^8 phi over x > 8.
-constexpr double kBeyondLast = 3e-15;
-
-/// An end of cells, and the cell to its right.
-struct CellNode {
-  double x;
-  double mass, second;  ///< of the normal law over the cell: no less than E 1, E x^2
-};
-
-const std::vector<CellNode>& cell_nodes() {
-  static const std::vector<CellNode> nodes = [] {
-    std::vector<CellNode> made;
-    const int count = 2 * kSlopeCellsPerUnit * static_cast<int>(kLastNode);
-    for (int i = 0; i <= count; ++i) {
-      const double a = static_cast<double>(i) / kSlopeCellsPerUnit - kLastNode;
-      const double b = a + 1.0 / kSlopeCellsPerUnit;
-      const double mass = normal_mass(a, b) * kSafety;
-      // The integral of x^2 phi; both terms of the difference are good to 1e-15.
-      const double second = mass + (a * normal_density(a) - b * normal_density(b)) + 1e-14;
-      made.push_back({a, mass, std::min(second * kSafety, mass * std::max(a * a, b * b))});
-    }
-    return made;
-  }();
-  return nodes;
-}
 
 /// sup |f''|, (V.5).
 double largest_curvature(F function) {
@@ -80,7 +53,11 @@ class ValueSums {
  public:
   ValueSums(const Activation& f, double m, double s, double gain, const Enclosed& mean,
             const Enclosed& second)
-      : f_(f), m_(m), s_(s), gain_(gain), mean_(mean), second_(second), traits_(f) {}
+      : f_(f), m_(m), s_(s), gain_(gain), mean_(mean), second_(second), traits_(f) {
+    if (!traits_.piecewise_linear) bend_ = 0.125 * s * s * traits_.curvature;
+    rounding_ =
+        128 * kUnitRoundoff * (1.0 + std::abs(m) + kLastNode * (s + std::abs(gain)) + std::abs(mean.value));
+  }
 
   ValuePowers sum() {
     const std::vector<CellNode>& nodes = cell_nodes();
@@ -110,13 +87,8 @@ class ValueSums {
   /// The cell [a, b], with the activation's values at its ends.
   void add(double a, double b, double va, double vb, double mass) {
     const double largest = std::max(std::abs(va), std::abs(vb));
-    // Values (V.6), their arguments, the line.
-    const double rounding =
-        128 * kUnitRoundoff *
-        (1.0 + largest + std::abs(m_) + kLastNode * (s_ + std::abs(gain_)) + std::abs(mean_.value));
     const double w = b - a;
-    const double bend =
-        (traits_.piecewise_linear ? 0.0 : 0.125 * w * w * s_ * s_ * traits_.curvature) + rounding;
+    const double bend = w * w * bend_ + rounding_ + 128 * kUnitRoundoff * largest;
     const double da = va - mean_.value - gain_ * a, db = vb - mean_.value - gain_ * b;
     const double d = std::max(std::abs(da), std::abs(db)) + bend + mean_.error;
     const double high = largest + bend;
@@ -149,6 +121,8 @@ class ValueSums {
   double m_, s_, gain_;
   Enclosed mean_, second_;
   SlopeTraits traits_;
+  double bend_ = 0.0;      ///< on a cell of width 1
+  double rounding_ = 0.0;  ///< of arguments and of the line; values add theirs (V.6)
   ValuePowers powers_;
 };
 

@@ -8,8 +8,8 @@
 namespace mixcert {
 
 /// No more than the certificate of signatures with the sizes of the options, up to rounding: docs/theory/
-/// stein.md, "Signatures beside it" in (Y.1). Zero where nothing is known: several hidden layers, dependent
-/// neurons, masks, sizes that follow from an epsilon.
+/// stein.md, "Signatures beside it" in (Y.1). Zero where nothing is known: dependent neurons, masks, sizes
+/// that follow from an epsilon.
 double signature_floor(const Prepared& prepared, const MomentTrace& trace);
 
 }  // namespace mixcert
