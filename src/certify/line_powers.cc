@@ -11,8 +11,6 @@
 namespace mixcert {
 namespace {
 
-// Remainders aimed at.
-constexpr double kWantedRemainder = 1e-12;
 constexpr int kFewestPowers = 6;
 // All terms are at most this times the even ones, with room for second-order effects.
 constexpr double kAllTerms = 3.0;
@@ -75,24 +73,31 @@ PowerSums power_sums(const LineNeuron& neuron, const LineNodes& nodes, int count
 
 }  // namespace
 
-int line_power_count(double variance, double decay) {
+LinePowerCounts::LinePowerCounts(double remainder) {
   // A Gaussian's remainder is (v t^2/2)^n / n!, at the t where it counts most (n v / decay)^n e^{-n} / n!.
-  static const std::array<double, kMostPowers / 2 + 1> largest = [] {
-    std::array<double, kMostPowers / 2 + 1> ratios{};
-    for (int n = kFewestPowers / 2; 2 * n <= kMostPowers; ++n) {
-      ratios[static_cast<std::size_t>(n)] =
-          std::exp(1.0 + std::log(kWantedRemainder * std::tgamma(n + 1.0)) / n) / n;
-    }
-    return ratios;
-  }();
+  double log_factorial = 0.0;
+  for (int n = 1; 2 * n <= kMostPowers; ++n) {
+    log_factorial += std::log(n);
+    if (2 * n < kFewestPowers) continue;
+    largest_[static_cast<std::size_t>(n)] = std::exp(1.0 + (std::log(remainder) + log_factorial) / n) / n;
+  }
+}
+
+int LinePowerCounts::count(double variance, double decay) const {
   for (int n = kFewestPowers / 2; 2 * n <= kMostPowers; ++n) {
-    if (variance <= decay * largest[static_cast<std::size_t>(n)]) return 2 * n;
+    if (variance <= decay * largest_[static_cast<std::size_t>(n)]) return 2 * n;
   }
   return 0;
 }
 
 LinePowers::LinePowers(const LineNeuron& neuron, const LineNodes& nodes, int count, double most)
     : count_(count), most_(most), missing_(nodes.missing_up_to(most)) {
+  // Where exponentials grow faster than the power does, a lower frequency bounds less.
+  const double rate = std::max(missing_.rule_rate, missing_.cut_rate);
+  if (rate * most_ > count_) {
+    most_ = std::max(1.0, count_ / rate);
+    missing_ = nodes.missing_up_to(most_);
+  }
   const PowerSums sums = power_sums(neuron, nodes, count);
   means_[0] = 1.0;
   double factorial = 1.0;

@@ -11,9 +11,18 @@ namespace mixcert {
 
 inline constexpr int kMostPowers = 16;
 
-/// How many moments of a neuron of this variance are enough, where the rest of the sum damps errors by
-/// exp(-decay t^2/2), about: an even number up to kMostPowers; 0 where they are not.
-int line_power_count(double variance, double decay);
+/// How many moments are enough.
+class LinePowerCounts {
+ public:
+  /// For remainders of this size.
+  explicit LinePowerCounts(double remainder);
+  /// Of a neuron of this variance, where the rest of the sum damps errors by exp(-decay t^2/2), about: an
+  /// even number up to kMostPowers; 0 where they are not.
+  [[nodiscard]] int count(double variance, double decay) const;
+
+ private:
+  std::array<double, kMostPowers / 2 + 1> largest_{};  ///< variance over decay, for 2n moments
+};
 
 class LinePowers {
  public:

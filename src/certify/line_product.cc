@@ -12,6 +12,8 @@ namespace {
 
 // Nodes of smaller weight are left out.
 constexpr double kLeastWeight = 1e-12;
+// Products below this count as zero.
+constexpr double kLeastProduct = 1e-13;
 
 /// Sine and cosine: Taylor's formula up to 3/4, where it leaves out less than 1e-18; the C library beyond.
 void sine_cosine(const LineFour& x, LineFour& sine, LineFour& cosine) {
@@ -142,10 +144,17 @@ LineProduct::LineProduct(const LineFrequencies& frequencies, double bias_varianc
   imaginary_.assign(real_.size(), LineFour::Zero());
   size_ = real_;
   error_.assign(real_.size(), LineFour::Zero());
+  active_ = real_.size();
+}
+
+void LineFactor::resize(std::size_t size) {
+  real.resize(size);
+  imaginary.resize(size);
+  error.resize(size);
 }
 
 void LineProduct::multiply(const LineFactor& factor) {
-  for (std::size_t b = 0; b < real_.size(); ++b) {
+  for (std::size_t b = 0; b < active_; ++b) {
     LineFour re = factor.real[b], im = factor.imaginary[b], error = factor.error[b];
     if (!(error.maxCoeff() <= 0.5)) {
       for (Eigen::Index i = 0; i < 4; ++i) {
@@ -160,6 +169,12 @@ void LineProduct::multiply(const LineFactor& factor) {
     const LineFour product = real_[b] * re - imaginary_[b] * im;
     imaginary_[b] = real_[b] * im + imaginary_[b] * re;
     real_[b] = product;
+  }
+  // |f| is no more than what it is so far, whatever follows.
+  while (active_ > 1 && size_[active_ - 1].maxCoeff() < kLeastProduct) {
+    --active_;
+    real_[active_] = imaginary_[active_] = LineFour::Zero();
+    error_[active_] = size_[active_];
   }
 }
 

@@ -29,13 +29,15 @@ struct LineFrequencies {
 /// One factor, and no less than its error; where that is above 1/2 the factor counts as 0 with error 1.
 struct LineFactor {
   explicit LineFactor(std::size_t size) : real(size), imaginary(size), error(size) {}
+  void resize(std::size_t size);
   /// The largest error times `rest`.
   [[nodiscard]] double largest_error(const LineFrequencies& frequencies) const;
 
   LineValues real, imaginary, error;
 };
 
-/// Values of f_j by recurrence over frequencies, from nodes (Y.4). Overwrites `factor`.
+/// Values of f_j by recurrence over frequencies, from nodes (Y.4). Overwrites all of `factor`, which may have
+/// fewer entries than there are frequencies.
 void line_factor_by_nodes(const LineNeuron& neuron, const LineNodes& nodes,
                           const LineFrequencies& frequencies, LineFactor& factor);
 
@@ -45,6 +47,9 @@ class LineProduct {
   LineProduct(const LineFrequencies& frequencies, double bias_variance);
 
   void multiply(const LineFactor& factor);
+  /// Entries (of four) that are not negligible; factors need no more. The others stay as they are, with an
+  /// error that covers all further factors.
+  [[nodiscard]] std::size_t active() const { return active_; }
   [[nodiscard]] double real(Index k) const { return at(real_, k); }
   [[nodiscard]] double imaginary(Index k) const { return at(imaginary_, k); }
   /// Without the rounding of products.
@@ -57,6 +62,7 @@ class LineProduct {
   LineValues real_, imaginary_;
   LineValues size_;  ///< product of bounds of |f_j|
   LineValues error_;
+  std::size_t active_;
 };
 
 }  // namespace mixcert

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
-#include "certify/line_concentration.h"
-#include "certify/line_powers.h"
+#include "certify/line_placed.h"
 #include "certify/line_product.h"
 
 namespace mixcert {
@@ -18,58 +18,18 @@ namespace {
 // Exponents: of the terms left out of the series, and of what other periods add.
 constexpr double kTruncation = 22.0;
 constexpr double kAliasing = 22.0;
-// Of all neurons' quadratures together, where errors are damped.
-constexpr double kAccuracy = 20.0;
 constexpr Index kMostFrequencies = 600;
 constexpr double kLongestPeriod = 200.0;
-constexpr double kOrders[] = {5.25, 3.5, 2.0};
+// Orders at which a neuron's moments are certain to be too large are not tried.
+constexpr double kHeaviestMoment = 20.0;
 // A period this much longer than the range is short enough.
 constexpr double kShortEnough = 9.0;
-// Neurons with more than this share of the variance are not damped by the others.
-constexpr double kLargestShare = 0.6;
-constexpr double kDecayOfRest = 0.8;
-// Variance of the Gaussian that bounds a neuron's exponential moments, beyond the neuron's own.
-constexpr double kMostExcess = 0.06;
-// Of moments; with a larger error the nodes themselves are better.
-constexpr double kMostPowerError = 1e-9;
-// Moments are integrated for this frequency, or for a lower one where noise times slope is this at most.
-constexpr double kHighestByPowers = 5.0;
-constexpr double kLowestByPowers = 2.0;
-constexpr double kLargestSpread = 0.55;
 // Noise is not Gaussian, and damps less than its variance says.
 constexpr double kFirstGuess = 1.06;
 // Logarithms of products are taken when they are this small.
 constexpr double kSmallProduct = 1e-100;
 // Errors above this are worth a second attempt.
 constexpr double kLargeError = 1e-8;
-
-/// One neuron with its nodes.
-struct PlacedNeuron {
-  LineConcentration concentration;
-  bool is_heavy = false;  ///< exponential moments by nodes
-  int powers = 0;         ///< moments to be used; 0: none
-  double decay = 0.0;
-  double most = 0.0;  ///< moments are integrated for this frequency
-  LineNodes nodes;
-
-  PlacedNeuron(const LineNeuron& neuron, double frequency, double exponent, bool strict)
-      : concentration(neuron), nodes(neuron, demand(neuron, frequency, exponent, strict)) {}
-
- private:
-  LineDemand demand(const LineNeuron& neuron, double frequency, double exponent, bool strict) {
-    const double square = neuron.weight * neuron.weight;
-    const double own = square * std::max(0.0, neuron.second - neuron.center * neuron.center);
-    const double share = own + neuron.noise * neuron.noise * neuron.second;
-    const double bound = concentration.deviation();
-    is_heavy = strict || share > kLargestShare || square * bound * bound - own > kMostExcess;
-    if (!strict && share <= kLargestShare) decay = kDecayOfRest * (1.0 - share);
-    const double spread = neuron.noise * concentration.slope();
-    most = std::min({frequency, kHighestByPowers, kLargestSpread / (spread + 1e-9)});
-    if (decay > 0.0 && !is_heavy && most > kLowestByPowers) powers = line_power_count(share, decay);
-    if (powers > 0) return {most, 0.0, decay, exponent, true};
-    return {frequency, !is_heavy ? 0.0 : strict ? kOrders[0] : kOrders[1], decay, exponent, false};
-  }
-};
 
 class TransformBuilder {
  public:
@@ -80,8 +40,8 @@ class TransformBuilder {
     for (const LineNeuron& neuron : law.neurons) noise += neuron.noise * neuron.noise * neuron.second;
     guess_ = std::sqrt(2.0 * kTruncation / std::min(1.0, noise));
     placed_.reserve(law.neurons.size());
-    const double exponent = kAccuracy + std::log(static_cast<double>(law.neurons.size()));
-    for (const LineNeuron& neuron : law.neurons) placed_.emplace_back(neuron, guess_, exponent, strict);
+    const LineAccuracy accuracy(guess_, law.neurons.size(), strict);
+    for (const LineNeuron& neuron : law.neurons) placed_.emplace_back(neuron, accuracy);
   }
 
   LineSeries series() {
@@ -103,13 +63,8 @@ class TransformBuilder {
   [[nodiscard]] LineTails tails_of(double order) const {
     const double noise = 0.5 * order * order * law_.bias_variance * kSafety;
     LineTails tails{order, noise, noise};
-    for (std::size_t j = 0; j < placed_.size(); ++j) {
-      const PlacedNeuron& placed = placed_[j];
-      LineNodes::LogMoments logs = placed.concentration.log_moments(law_.neurons[j], order);
-      if (placed.is_heavy) {
-        const LineNodes::LogMoments by_nodes = placed.nodes.log_moments(order);
-        logs = {std::min(logs.plus, by_nodes.plus), std::min(logs.minus, by_nodes.minus)};
-      }
+    for (const LinePlacedNeuron& placed : placed_) {
+      const LineNodes::LogMoments logs = placed.log_moments(order);
       tails.log_plus += logs.plus;
       tails.log_minus += logs.minus;
     }
@@ -121,7 +76,10 @@ class TransformBuilder {
   [[nodiscard]] LineTails tails() const {
     LineTails best;
     double least = INFINITY;
-    for (const double order : kOrders) {
+    double steepest = 0.0;
+    for (const LinePlacedNeuron& placed : placed_) steepest = std::max(steepest, placed.heavy_slope());
+    for (const double order : kLineOrders) {
+      if (order > kLineOrders[2] && order * steepest > kHeaviestMoment) continue;
       const LineTails tails = tails_of(order);
       const double period = wanted_period(tails);
       if (period < least) {
@@ -147,8 +105,8 @@ class TransformBuilder {
   [[nodiscard]] double log_damping(double t) const {
     double sum = -0.5 * t * t * law_.bias_variance * (1.0 - 1e-9);
     double product = 1.0;
-    for (const PlacedNeuron& placed : placed_) {
-      product *= placed.nodes.damping(t);
+    for (const LinePlacedNeuron& placed : placed_) {
+      product *= placed.nodes().damping(t);
       if (product > kSmallProduct) continue;
       sum += std::log(product);
       product = 1.0;
@@ -172,12 +130,23 @@ class TransformBuilder {
     return 0;
   }
 
+  /// The largest first: then products soon are negligible at high frequencies.
+  [[nodiscard]] std::vector<std::size_t> by_share() const {
+    std::vector<std::size_t> order(placed_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return placed_[a].share() != placed_[b].share() ? placed_[a].share() > placed_[b].share() : a < b;
+    });
+    return order;
+  }
+
   /// Returns (1/pi) sum_k df(kh)/k.
   double transform(const LineFrequencies& frequencies, LineSeries& series) const {
     LineProduct product(frequencies, law_.bias_variance);
     LineFactor factor(frequencies.time.size());
-    for (std::size_t j = 0; j < placed_.size(); ++j) {
-      write_factor(law_.neurons[j], placed_[j], frequencies, factor);
+    for (const std::size_t j : by_share()) {
+      factor.resize(product.active());
+      placed_[j].write_factor(frequencies, factor);
       product.multiply(factor);
     }
     series.real.resize(frequencies.count);
@@ -191,15 +160,6 @@ class TransformBuilder {
       sum += (product.error(k) + rounding) / static_cast<double>(k + 1);
     }
     return sum / std::numbers::pi;
-  }
-
-  static void write_factor(const LineNeuron& neuron, const PlacedNeuron& placed,
-                           const LineFrequencies& frequencies, LineFactor& factor) {
-    if (placed.powers > 0) {
-      LinePowers(neuron, placed.nodes, placed.powers, placed.most).evaluate(frequencies, factor);
-      if (factor.largest_error(frequencies) <= kMostPowerError) return;
-    }
-    line_factor_by_nodes(neuron, placed.nodes, frequencies, factor);
   }
 
   /// The rest of the series, other periods, and the mean of Y (Y.2).
@@ -219,7 +179,7 @@ class TransformBuilder {
   double range_, unit_;
   double guess_ = 0.0;
   double log_left_out_ = 0.0;  ///< of the terms of higher frequency
-  std::vector<PlacedNeuron> placed_;
+  std::vector<LinePlacedNeuron> placed_;
 };
 
 }  // namespace
