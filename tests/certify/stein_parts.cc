@@ -4,15 +4,40 @@
 // of logarithms, moments of the noise, the integral over the flow.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "certify/damping_tables.h"
 #include "certify/noise_moments.h"
 #include "certify/relu_kernels.h"
+#include "certify/squared_tails.h"
 #include "certify/stein_flow.h"
 
 namespace mixcert::testing {
 namespace {
+
+/// Simpson's rule for the definition.
+TEST(Stein, SquaredTailsAreIntegrals) {
+  for (const double k : {-17.3, -6.01, -1.0, -1e-17, 0.3, 4.9375, 11.0}) {
+    const SquaredTails tails = squared_tails(k);
+    for (int n = 0; n < kTailPowers; ++n) {
+      constexpr int kSteps = 100000;
+      const double step = (std::max(k, 0.0) + 10.0 - k) / kSteps;
+      double sum = 0.0;
+      for (int i = 0; i <= kSteps; ++i) {
+        const double u = i * step, x = k + u, tail = 0.5 * std::erfc(x / std::sqrt(2.0));
+        const double factor = i == 0 || i == kSteps ? 1.0 : i % 2 == 1 ? 4.0 : 2.0;
+        sum += factor / 3.0 * step * std::pow(u, n) * tail * tail * std::sqrt(2.0 * M_PI) *
+               std::exp(0.5 * x * x);
+      }
+      const auto p = static_cast<std::size_t>(n);
+      EXPECT_NEAR(tails.value[p], sum, tails.error[p] + 1e-10 * sum) << "k " << k << " n " << n;
+      if (std::abs(k) < 8.0) {
+        EXPECT_LE(tails.error[p], 1e-7 * sum) << "k " << k << " n " << n;
+      }
+    }
+  }
+}
 
 /// Closed forms against sums over cells, far into both tails.
 TEST(Stein, ReluKernelsAgreeWithCells) {
