@@ -169,20 +169,27 @@ class SteinSums {
 
   /// 6 |Sym|^2 of the slices of sum_j E B_j = (kernel_value M (x) image + square_value R V) (x) R V R'.
   void square_third_means() {
-    Matrix& squares = norms_.third.mean = Matrix::Zero(n_, packed_count(n_));
-    const Matrix bent = c_.images * means(&NeuronKernels::kernel_value).asDiagonal();
+    const Eigen::RowVectorXd bent = means(&NeuronKernels::kernel_value);
     const Matrix flat =
         c_.variances * means(&NeuronKernels::square_value).asDiagonal() * c_.variances.transpose();
+    // Slice i, entry a of the second slot: column i n + a.
+    Matrix along(c_.neurons(), n_ * n_);
     for (Index i = 0; i < n_; ++i) {
-      const Matrix raw =
-          bent * c_.weights.row(i).asDiagonal() * c_.variances.transpose() + c_.root.col(i) * flat.row(i);
-      const Matrix t = raw * c_.axes.transpose();
+      along.middleCols(i * n_, n_) =
+          bent.cwiseProduct(c_.weights.row(i)).asDiagonal() * c_.images.transpose();
+    }
+    Matrix raw = column_product(c_.variances, along);
+    for (Index i = 0; i < n_; ++i) raw.middleCols(i * n_, n_) += flat.col(i) * c_.root.col(i).transpose();
+    const Matrix tensor = column_product(c_.axes, raw);
+    Matrix& squares = norms_.third.mean = Matrix::Zero(n_, packed_count(n_));
+    for (Index i = 0; i < n_; ++i) {
+      const auto t = tensor.middleCols(i * n_, n_);
       for (Index c = 0; c < n_; ++c) {
         for (Index b = 0; b <= c; ++b) {
+          const Index place = packed_place(b, c);
           for (Index a = 0; a < n_; ++a) {
-            const double mean =
-                (t(a, packed_place(b, c)) + t(b, packed_place(a, c)) + t(c, packed_place(a, b))) / 3.0;
-            squares(a, packed_place(b, c)) += (b == c ? 6.0 : 12.0) * mean * mean;
+            const double mean = (t(place, a) + t(packed_place(a, c), b) + t(packed_place(a, b), c)) / 3.0;
+            squares(a, place) += (b == c ? 6.0 : 12.0) * mean * mean;
           }
         }
       }
