@@ -31,9 +31,9 @@ constexpr double kLargestRadius = 1e3;
 constexpr double kSmallGrowth = 8.0;
 // With less growth than this a narrower strip allows no longer step.
 constexpr double kLittleGrowth = 4.0;
-// A shorter range of nodes, and no less than P(|Z| > 7.5).
-constexpr double kShortCut = 7.5;
-constexpr double kShortCutMass = 7e-14;
+// A shorter range of nodes, and no less than P(|Z| > 7).
+constexpr double kShortCut = 7.0;
+constexpr double kShortCutMass = 2.6e-12;
 // The coarsest rule's step.
 constexpr double kLongEnough = 0.8;
 
