@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "certify/line_lanes.h"
 #include "mixcert/core/normal.h"
 #include "mixcert/core/rounding.h"
 
@@ -43,44 +44,47 @@ struct Coefficients {
   double sizes = 0.0, slopes = 0.0, fourth = 0.0;
 };
 
-/// Sine and cosine of 2 pi i / period, 0 <= i < period.
-struct CircleTable {
-  explicit CircleTable(std::size_t period) : sine(period), cosine(period) {
-    for (std::size_t i = 0; 2 * i <= period; ++i) {
-      const double angle = 2.0 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(period);
-      sine[i] = std::sin(angle);
-      cosine[i] = std::cos(angle);
-      if (i == 0) continue;
-      cosine[period - i] = cosine[i];
-      if (2 * i < period) sine[period - i] = -sine[i];
+/// Sine and cosine of 2 pi i / period, 0 <= i < period, in pairs.
+std::vector<double> circle_table(std::size_t period) {
+  std::vector<double> table(2 * period);
+  for (std::size_t i = 0; 2 * i <= period; ++i) {
+    const double angle = 2.0 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(period);
+    const double sine = std::sin(angle), cosine = std::cos(angle);
+    if (i > 0) {
+      table[2 * (period - i)] = -sine;
+      table[2 * (period - i) + 1] = cosine;
+    }
+    table[2 * i] = sine;
+    table[2 * i + 1] = cosine;
+  }
+  return table;
+}
+
+void fill(const Coefficients& c, const std::vector<double>& circle, LineCurve& curve) {
+  const std::size_t period = circle.size() / 2;
+  const auto count = static_cast<std::size_t>(c.real.size());
+  // Of sine and cosine: in D, odd + even in y, and in its derivative, odd + even.
+  std::vector<double> factors;
+  factors.reserve(4 * count);
+  for (Index k = 0; k < c.real.size(); ++k) {
+    for (const double x : {c.real(k), -c.imaginary(k), c.imaginary_slope(k), c.real_slope(k)}) {
+      factors.push_back(x);
     }
   }
-  std::vector<double> sine, cosine;
-};
-
-void fill(const Coefficients& c, const CircleTable& circle, LineCurve& curve) {
-  const std::size_t period = circle.sine.size();
-  const auto count = static_cast<std::size_t>(c.real.size());
-  const double *real = c.real.data(), *imaginary = c.imaginary.data();
-  const double *real_slope = c.real_slope.data(), *imaginary_slope = c.imaginary_slope.data();
   for (std::size_t i = 0; i < curve.upper.value.size(); ++i) {
-    // D = odd + even in y, its derivative even + odd.
-    double odd = 0.0, even = 0.0, even_slope = 0.0, odd_slope = 0.0;
+    LineTwo value = both(0.0), slope = both(0.0);
     std::size_t at = 0;
     for (std::size_t k = 0; k < count; ++k) {
       at += i;
       if (at >= period) at -= period;
-      const double s = circle.sine[at];
-      const double x = circle.cosine[at];
-      odd += real[k] * s;
-      even -= imaginary[k] * x;
-      even_slope += real_slope[k] * x;
-      odd_slope += imaginary_slope[k] * s;
+      const LineTwo circular = load_two(&circle[2 * at]);
+      value += load_two(&factors[4 * k]) * circular;
+      slope += load_two(&factors[4 * k + 2]) * circular;
     }
-    curve.upper.value[i] = -(odd + even);
-    curve.upper.slope[i] = even_slope + odd_slope;
-    curve.lower.value[i] = even - odd;
-    curve.lower.slope[i] = even_slope - odd_slope;
+    curve.upper.value[i] = -(value[0] + value[1]);
+    curve.upper.slope[i] = slope[1] + slope[0];
+    curve.lower.value[i] = value[1] - value[0];
+    curve.lower.slope[i] = slope[1] - slope[0];
   }
 }
 
@@ -125,7 +129,7 @@ LineCurve line_curve(const LineSeries& series) {
     side->value.resize(grid.last + 1);
     side->slope.resize(grid.last + 1);
   }
-  fill(coefficients, CircleTable(static_cast<std::size_t>(std::llround(series.period * cells))), curve);
+  fill(coefficients, circle_table(static_cast<std::size_t>(std::llround(series.period * cells))), curve);
   const double rounding = rounding_gamma(series.real.size() + 64);
   curve.error = (series.error + rounding * (coefficients.sizes + 0.25 * grid.cell * coefficients.slopes) +
                  coefficients.interpolation(cells)) *

@@ -61,8 +61,10 @@ LineNodes::Missing LineNodes::missing_up_to(double most) const {
   // Exponents are power series in t without negative coefficients, known at zero: below their chords.
   const double scale = 2.0 / std::sqrt(rest) * (kSafety * kSafety);
   const double at_cut = g.constant + cut_ * (g.linear + cut_ * g.square);
-  return {scale * std::exp(log_rule_error_), peak / most * kSafety, scale * std::exp(-0.5 * cut_ * cut_),
-          at_cut / most * kSafety};
+  // P(Z > t) <= phi(t)/t.
+  const double tail = std::sqrt(rest) * (cut_ - g.linear / rest) > 4.0 ? 0.1 : 1.0;
+  return {scale * std::exp(log_rule_error_), peak / most * kSafety,
+          scale * tail * std::exp(-0.5 * cut_ * cut_), at_cut / most * kSafety};
 }
 
 GrowthExponent LineNodes::growth(double order, const LineReach& reach) const {

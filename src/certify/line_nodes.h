@@ -132,6 +132,8 @@ class LineNodes {
   void place_smooth(const LineDemand& demand);
   void place_smooth_panels(const LineDemand& demand);
   void set_values(const NodeArray& nodes, const NodeArray& weights);
+  /// The same for tanh at the nodes of the trapezoidal rule but `skip` at either end, with one exponential.
+  void set_tanh_values(const WeightedNodes& rule, Eigen::Index skip);
   /// How many nodes of the trapezoidal rule may be left out at either end.
   Eigen::Index shorten(const WeightedNodes& rule, const LineDemand& demand);
   [[nodiscard]] GrowthExponent growth(double order, const LineReach& reach) const;

@@ -31,9 +31,11 @@ constexpr double kLargestRadius = 1e3;
 constexpr double kSmallGrowth = 8.0;
 // With less growth than this a narrower strip allows no longer step.
 constexpr double kLittleGrowth = 4.0;
-// A shorter range of nodes, and no less than P(|Z| > 7.5).
-constexpr double kShortCut = 7.5;
-constexpr double kShortCutMass = 7e-14;
+// A shorter range of nodes, and no less than P(|Z| > 7).
+constexpr double kShortCut = 7.0;
+constexpr double kShortCutMass = 2.6e-12;
+// Exponentials of twice this neither overflow nor vanish.
+constexpr double kLargestForProducts = 300.0;
 // The coarsest rule's step.
 constexpr double kLongEnough = 0.8;
 
@@ -187,6 +189,10 @@ void LineNodes::place_smooth(const LineDemand& demand) {
         std::min(narrow.slope * narrow.half_width * kSafety, imaginary_part(f.function(), narrow));
   }
   const Eigen::Index skip = shorten(*rule, demand);
+  if (f.function() == F::Tanh && demand.by_powers &&
+      std::abs(neuron_.mean) + 10.0 * s < kLargestForProducts) {
+    return set_tanh_values(*rule, skip);
+  }
   if (skip == 0) return set_values(rule->nodes, rule->weights);
   const Eigen::Index count = rule->nodes.size() - 2 * skip;
   set_values(rule->nodes.segment(skip, count), rule->weights.segment(skip, count));
