@@ -116,8 +116,8 @@ class AbsurdSizes : public BadArguments {
 };
 
 TEST_F(AbsurdSizes, SayHowMuchMemoryIsNeeded) {
-  expect_refusal({"certify", "wide.safetensors", "--inputs", "x.csv", "--signature-size", "1000000",
-                  "--components", "0", "--out", "old.npz"},
+  expect_refusal({"certify", "wide.safetensors", "--inputs", "x.csv", "--method", "signature",
+                  "--signature-size", "1000000", "--components", "0", "--out", "old.npz"},
                  {"GiB", "limit of 8.0 GiB", "--max-memory-in-gib"});
 }
 
