@@ -61,7 +61,7 @@ std::vector<std::pair<std::string, Options>> budgets(const Context& context) {
   std::vector<std::pair<std::string, Options>> all = {{"moment", moment}, {"auto", our_options()}};
   if (context.quick()) return all;
   for (const Index pieces : {2, 4, 8})
-    all.emplace_back(fmt::format("{}-pieces", pieces), our_options(pieces));
+    all.emplace_back(fmt::format("{} pieces", pieces), our_options(pieces));
   return all;
 }
 
@@ -112,8 +112,10 @@ void add_costs(const Context& context, const Subject& subject, ResultTable& tabl
         r.at("empirical"), r.at("floor"), certify_command(subject, options));
   }
   for (const auto& [label, options] : budgets(context)) {
-    const RowNumbers r = measure(context, subject, "cost-" + spec.name + "-ours-" + label,
-                                 {options, context.size(200, 1000), statistics});
+    const RowNumbers r =
+        measure(context, subject,
+                fmt::format("cost-{}-ours-{}-{}", spec.name, to_string(options.method), options.pieces),
+                {options, context.size(200, 1000), statistics});
     ours.x.push_back(1e3 * r.at("seconds"));
     ours.y.push_back(r.at("bound"));
     add_point(our_bracket, r.at("seconds"), r.at("coupled"), r.at("lower"), r.at("upper"));

@@ -205,12 +205,9 @@ Outcome figure_kernels(const Context& context) {
   table.notes = {fmt::format(
       "Differences in the Frobenius norm, relative to Monte Carlo with {} draws of all weights (local "
       "reparametrisation is not possible jointly); their floor is a second Monte Carlo run of the same size. "
-      "Both on "
-      "the same threads. Jointly our Gaussian has the network's mean and its covariance at each input; "
-      "between "
-      "inputs it has that of the coupled surrogate (J.1), which is a little larger. The head with dropout "
-      "has "
-      "signatures, whose masks are written out.",
+      "Both on the same threads. Jointly our Gaussian has the network's mean, and its covariance at each "
+      "input; between inputs it has that of the coupled surrogate (J.1), which is a little larger. Dropout "
+      "draws masks for every input: outputs of the head with dropout are independent from input to input.",
       context.size(200, 10000))};
   outcome.tables.push_back(std::move(table));
   return outcome;
