@@ -11,6 +11,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
 #include "mixcert/io/atomic_file.h"
 

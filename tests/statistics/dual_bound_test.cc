@@ -138,7 +138,7 @@ TEST(DualBound, AppliesToOneHiddenLayerAndOneGaussian) {
   const GaussianMixture two(Vector::Constant(2, 0.5), {q, q});
   EXPECT_FALSE(dual_lower_bound(network, Vector::Ones(1), two, samples_of(network, 100)).has_value());
   std::vector<DenseLayer> layers = {network.layer(0), network.layer(1), network.layer(0)};
-  const ActivationMap relu(Activation(ActivationFunction::Relu));
+  const ActivationMap relu{Activation(ActivationFunction::Relu)};
   const Network deep(std::move(layers), {network.activation(0), relu, relu});
   const GaussianMixture mixture = certified(deep).mixture;
   EXPECT_FALSE(dual_lower_bound(deep, Vector::Ones(1), mixture, samples_of(deep, 100)).has_value());
