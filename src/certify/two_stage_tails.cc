@@ -17,6 +17,8 @@ namespace {
 constexpr double kLogError = 1e-13;
 /// 1 - 2 q s^2 is not below this: integrals converge, and errors grow by no more than its inverse.
 constexpr double kLeastSpread = 0.1;
+/// Integrals below this have lost digits.
+constexpr double kLeastIntegral = 1e-280;
 /// Cells of the normal law, half of them on either side; beyond the last |h| > 8.
 constexpr int kDensityCells = 256;
 constexpr double kDensityReach = 8.0;
@@ -84,7 +86,10 @@ double SideMoments::square(const Neuron& neuron, double side, double rate) const
     const Integral right = half_line(p * a.right, q * a.right * a.right, a.mean, a.deviation);
     Integral left{a.left_constant, kLogError * (1.0 + std::pow(a.mean / a.deviation, 2))};
     if (a.left_constant < 0.0) left = half_line(-p * a.left, q * a.left * a.left, -a.mean, a.deviation);
-    const double logarithm = std::log(left.value + right.value);
+    const double total = left.value + right.value;
+    // Neither underflow nor overflow may stand for a number: other factors may make up for it.
+    if (!(total > kLeastIntegral) || !(total < INFINITY)) return INFINITY;
+    const double logarithm = std::log(total);
     sum += logarithm;
     error += std::max(left.error, right.error) + kLogError * (1.0 + std::abs(logarithm));
   }

@@ -183,6 +183,12 @@ TEST(TwoStage, FarSideIsBoundedByExponentials) {
     EXPECT_EQ(sides.square({-1.0, 0.1, means, variances}, 1.0, 100.0), INFINITY);
   }
   EXPECT_FALSE(SideMoments(ActivationMap(Activation(F::Tanh)), piece).exist());
+  // Neurons that cancel: one factor is e^-744, which has one digit left, the two others are e^372.
+  const Gaussian large{(Vector(3) << 744.0, 372.0, 372.0).finished(),
+                       Covariance::diagonal(Vector::Constant(3, 0.01))};
+  const Vector opposite = (Vector(3) << -1.0, 1.0, 1.0).finished();
+  const SideMoments cancelling(ActivationMap(Activation(F::Relu)), large);
+  EXPECT_EQ(cancelling.square({-2.0, 0.1, opposite, Vector::Zero(3)}, 1.0, 1.0), INFINITY);
 }
 
 TEST(TwoStage, SumsOfDensitiesAreTightUpperBounds) {
