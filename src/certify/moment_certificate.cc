@@ -6,10 +6,13 @@
 
 #include <cmath>
 #include <limits>
+#include <variant>
 
 #include "certify/compression_error.h"
+#include "certify/convex_noise.h"
 #include "certify/masked_law.h"
 #include "certify/moment_error.h"
+#include "certify/moment_local.h"
 #include "certify/rounding_terms.h"
 #include "certify/split_error.h"
 #include "mixcert/core/error.h"
@@ -53,44 +56,6 @@ Distances carried(const Carrier& carrier, const std::vector<LocalSum>& sums) {
   return total;
 }
 
-/// Surrogates of all pieces, by the best carrier.
-void evaluate_local(const Network& network, const std::vector<Carrier>& carriers,
-                    const MomentLayerTrace& layer, Index number, LayerTerms& terms) {
-  std::vector<std::vector<LocalSum>> sums;
-  sums.reserve(carriers.size());
-  for (const Carrier& carrier : carriers) sums.emplace_back(carrier.norms.size());
-  const Index leaves = layer.masks.size();
-  const Vector weights = pushed_weights(layer);
-  // (R.6) for the weights of leaves, products along paths no longer than their number; those of pieces are
-  // charged where they are made.
-  const double weight_error =
-      leaves == 1 ? 0.0 : 4.0 * std::sqrt(rounding_gamma(2 * weights.size() + 4 * leaves + 64));
-  for (Index i = 0; i < weights.size(); ++i) {
-    const PieceError error(network.layer(number), layer.pieces.component(i / leaves),
-                           layer.surrogates[static_cast<std::size_t>(i)]);
-    const Upper weight = Upper::exact(weights(i));
-    for (std::size_t c = 0; c < carriers.size(); ++c) {
-      for (std::size_t n = 0; n < sums[c].size(); ++n) {
-        const CarriedNorm& norm = carriers[c].norms[n];
-        const double slack = error.slack(norm) + weight_error * error.size_in(norm);
-        sums[c][n].add(weight, error.mean_square(norm), error.replaced_weights(norm), slack);
-      }
-    }
-  }
-  const double infinity = std::numeric_limits<double>::infinity();
-  terms.local = terms.local_w1 = {infinity, infinity};
-  for (std::size_t c = 0; c < carriers.size(); ++c) {
-    const Distances local = carried(carriers[c], sums[c]);
-    terms.local_w1 = min(terms.local_w1, local.w1);
-    if (local.w2.upper >= terms.local.upper) continue;
-    terms.local = local.w2;
-    terms.metric = carriers[c].name;
-    terms.chain = c;
-    terms.gain = carriers[c].gain();
-  }
-  terms.local_w1 = min(terms.local_w1, terms.local);
-}
-
 /// Compression and splitting act on the pre-activations: metrics G_k = l^2 inflation diag(g_k).
 void evaluate_reduction(const Sensitivity& sensitivity, const MomentLayerTrace& layer, Index number,
                         LayerTerms& terms) {
@@ -115,6 +80,52 @@ void evaluate_reduction(const Sensitivity& sensitivity, const MomentLayerTrace& 
 
 }  // namespace
 
+void evaluate_local(const Network& network, const std::vector<Carrier>& carriers,
+                    const MomentLayerTrace& layer, Index number, NoiseRule rule, LayerTerms& terms) {
+  std::vector<std::vector<LocalSum>> sums;
+  sums.reserve(carriers.size());
+  for (const Carrier& carrier : carriers) sums.emplace_back(carrier.norms.size());
+  const Index leaves = layer.masks.size();
+  const Vector weights = pushed_weights(layer);
+  // (R.6) for the weights of leaves, products along paths no longer than their number; those of pieces are
+  // charged where they are made.
+  const double weight_error =
+      leaves == 1 ? 0.0 : 4.0 * std::sqrt(rounding_gamma(2 * weights.size() + 4 * leaves + 64));
+  for (Index i = 0; i < weights.size(); ++i) {
+    const PieceError error(network.layer(number), layer.pieces.component(i / leaves),
+                           layer.surrogates[static_cast<std::size_t>(i)], rule);
+    const Upper weight = Upper::exact(weights(i));
+    for (std::size_t c = 0; c < carriers.size(); ++c) {
+      for (std::size_t n = 0; n < sums[c].size(); ++n) {
+        const CarriedNorm& norm = carriers[c].norms[n];
+        const double slack = error.slack(norm) + weight_error * error.size_in(norm);
+        sums[c][n].add(weight, error.mean_square(norm), error.replaced_weights(norm), slack);
+      }
+    }
+  }
+  const double infinity = std::numeric_limits<double>::infinity();
+  terms.local = terms.local_w1 = {infinity, infinity};
+  for (std::size_t c = 0; c < carriers.size(); ++c) {
+    const Distances local = carried(carriers[c], sums[c]);
+    terms.local_w1 = min(terms.local_w1, local.w1);
+    if (local.w2.upper >= terms.local.upper) continue;
+    terms.local = local.w2;
+    terms.metric = carriers[c].name;
+    terms.chain = c;
+    terms.gain = carriers[c].gain();
+  }
+  terms.local_w1 = min(terms.local_w1, terms.local);
+}
+
+NoiseRule noise_rule(const Network& network, const MomentLayerTrace& layer, Index number) {
+  const DenseLayer& next = network.layer(number);
+  const bool plain = network.mask(number).kind() == Mask::Kind::None && layer.masks.size() == 1;
+  const bool noisy =
+      std::holds_alternative<MeanFieldWeights>(next.weights()) && has_independent_outputs(next);
+  const bool convex = has_convex_sizes(network.activation(number), next.inputs());
+  return plain && noisy && convex ? NoiseRule::Convex : NoiseRule::Any;
+}
+
 LayerTerms evaluate_moment_layer(const Network& network, const Sensitivity& sensitivity,
                                  const Carriers& carriers, const MomentLayerTrace& layer,
                                  Index layer_number) {
@@ -124,7 +135,8 @@ LayerTerms evaluate_moment_layer(const Network& network, const Sensitivity& sens
           "certificate: only Bernoulli masks can be enumerated");
   LayerTerms terms;
   terms.theorem = has_independent_outputs(network.layer(layer_number)) ? "H.3" : "H.7";
-  evaluate_local(network, carriers[static_cast<std::size_t>(layer_number - 1)], layer, layer_number, terms);
+  evaluate_local(network, carriers[static_cast<std::size_t>(layer_number - 1)], layer, layer_number,
+                 NoiseRule::Any, terms);
   evaluate_reduction(sensitivity, layer, layer_number, terms);
   return terms;
 }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <variant>
 
+#include "certify/convex_noise.h"
 #include "certify/replaced_weights.h"
 #include "core/elementary.h"
 
@@ -68,7 +69,7 @@ double covariance_slack(const DenseLayer& next, const CarriedNorm& norm) {
   return dense * std::sqrt(3.0 * outputs * rounding_gamma(covariance_operations(next) + 64));
 }
 
-PieceError::PieceError(const DenseLayer& next, const Gaussian& piece, const SurrogateLaw& law)
+PieceError::PieceError(const DenseLayer& next, const Gaussian& piece, const SurrogateLaw& law, NoiseRule rule)
     : next_(next),
       law_(law),
       independent_(piece.covariance.is_diagonal()),
@@ -79,7 +80,7 @@ PieceError::PieceError(const DenseLayer& next, const Gaussian& piece, const Surr
     correlation_error_ =
         4.0 * static_cast<double>(piece.dimension()) * rounding_gamma(piece.covariance.rank() + 16);
   }
-  compute_noise(next);
+  compute_noise(next, rule);
   if (has_replaced_weights(next)) replaced_ = replaced_weight_errors(next, law.second + law.second_error, 1);
 }
 
@@ -136,7 +137,7 @@ Upper PieceError::masked_form(const Matrix& gram, const Vector& roots, const Vec
                                                               kFormSafety * majorant))};
 }
 
-void PieceError::compute_noise(const DenseLayer& next) {
+void PieceError::compute_noise(const DenseLayer& next, NoiseRule rule) {
   const Index outputs = next.outputs();
   noise_ = Vector::Zero(outputs);
   noise_slack_ = Vector::Zero(outputs);
@@ -161,8 +162,12 @@ void PieceError::compute_noise(const DenseLayer& next) {
     const double upper =
         positive_part(variance(l) + relative * square(sums(l, 2)) + 2.0 * sums(l, 3) * sums(l, 2)) *
         kFormSafety;
-    noise_(l) =
-        root_deviation(upper, std::max(least, mean - mean_error), mean + mean_error, least) * kFormSafety;
+    const double mean_low = std::max(least, mean - mean_error), mean_high = mean + mean_error;
+    noise_(l) = root_deviation(upper, mean_low, mean_high, least) * kFormSafety;
+    if (rule == NoiseRule::Convex && mean_low > 0.0) {
+      noise_(l) =
+          std::min(noise_(l), mean_high * convex_root_deviation(upper / square(mean_low) * kFormSafety));
+    }
     noise_slack_(l) =
         mean_error < mean ? kFormSafety * mean_error / std::sqrt(mean) : kFormSafety * std::sqrt(mean_error);
   }

@@ -23,10 +23,17 @@ Matrix correlation_of(const Covariance& covariance);
 /// B_jj^{1/2} |gain_j| (the root of the sum of squares where coordinates are independent) (H.5).
 double covariance_slack(const DenseLayer& next, const CarriedNorm& norm);
 
+/// What is used of S^{1/2}, S the noise that activations make.
+enum class NoiseRule {
+  Any,     ///< S is what it is (H.2)
+  Convex,  ///< S^{1/2} is a convex function of the piece (Y.27)
+};
+
 class PieceError {
  public:
   /// `law` must outlive this.
-  PieceError(const DenseLayer& next, const Gaussian& piece, const SurrogateLaw& law);
+  PieceError(const DenseLayer& next, const Gaussian& piece, const SurrogateLaw& law,
+             NoiseRule rule = NoiseRule::Any);
 
   /// Bound of E |y - y^|_Q^2 for the coupling of (H.1) and (H.2), as if moments were exact.
   [[nodiscard]] Upper mean_square(const CarriedNorm& norm) const;
@@ -36,13 +43,14 @@ class PieceError {
   [[nodiscard]] Upper replaced_weights(const CarriedNorm& norm) const;
   /// What mean_square() and replaced_weights() are sums of, without rounding (X.1).
   [[nodiscard]] SquareParts parts(const CarriedNorm& norm) const;
-  /// Per output, the bound of E (sqrt S_l - sqrt E S_l)^2 that mean_square weighs with the metric (H.2).
+  /// Per output, the bound of E (sqrt S_l - sqrt E S_l)^2 that mean_square weighs with the metric (H.2),
+  /// (Y.27).
   [[nodiscard]] const Vector& noise() const { return noise_; }
   /// No less than the root of E |y - E b|_Q^2.
   [[nodiscard]] double size_in(const CarriedNorm& norm) const;
 
  private:
-  void compute_noise(const DenseLayer& next);
+  void compute_noise(const DenseLayer& next, NoiseRule rule);
   /// Gives `use` matrices, as expressions, whose rows l add up to Var S_l of (H.2); columns are neurons. `v`
   /// are the variances of the weights. Products V a^2 before squares: V^2 may underflow where V a^2 does not.
   template <class Use>

@@ -49,13 +49,14 @@ SquareParts PieceError::parts(const CarriedNorm& norm) const {
 std::vector<RootParts> moment_parts(const Network& network, const Carriers& carriers,
                                     const MomentLayerTrace& layer, Index number, const LayerTerms& terms) {
   const Carrier& carrier = carriers[static_cast<std::size_t>(number - 1)][terms.chain];
+  const NoiseRule rule = terms.theorem == "Y.27" ? NoiseRule::Convex : NoiseRule::Any;
   const Index leaves = layer.masks.size();
   const Vector weights = pushed_weights(layer);
   std::vector<RootParts> roots;
   for (const CarriedNorm& norm : carrier.norms) roots.insert(roots.end(), 2, {norm.factor, {}});
   for (Index i = 0; i < weights.size(); ++i) {
     const PieceError error(network.layer(number), layer.pieces.component(i / leaves),
-                           layer.surrogates[static_cast<std::size_t>(i)]);
+                           layer.surrogates[static_cast<std::size_t>(i)], rule);
     for (std::size_t n = 0; n < carrier.norms.size(); ++n) {
       SquareParts parts = error.parts(carrier.norms[n]);
       // Weights that are not Gaussian stand under a root of their own.

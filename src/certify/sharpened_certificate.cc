@@ -1,11 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Local terms by further theorems. The last hidden layer's: the law of the output itself (Y.1), (Y.9). No
-// metric carries this term, so a bound of W2 is all that is needed; pieces combine as in (H.3). The first of
-// two hidden layers: (Y.20), likewise a bound of W2 at the output.
+// Local terms by further theorems. Every layer's: (Y.27) where its noise is convex. The last hidden layer's:
+// the law of the output itself (Y.1), (Y.9). No metric carries this term, so a bound of W2 is all that is
+// needed; pieces combine as in (H.3). The first of two hidden layers: (Y.20), likewise a bound of W2 at the
+// output.
 #include <utility>
 
 #include "certify/line_push.h"
+#include "certify/moment_local.h"
 #include "certify/replaced_weights.h"
 #include "certify/stein_push.h"
 #include "certify/two_stage_carry.h"
@@ -45,6 +47,18 @@ void take_smaller(const Upper& local, const char* theorem, LayerTerms& terms) {
   terms.theorem = theorem;
 }
 
+/// (H.3) with the roots of convex noise.
+void take_convex_noise(const Network& network, const Carriers& carriers, const MomentTrace& trace,
+                       Index number, LayerTerms& terms) {
+  const auto k = static_cast<std::size_t>(number - 1);
+  const NoiseRule rule = noise_rule(network, trace.layers[k], number);
+  if (rule == NoiseRule::Any) return;
+  LayerTerms convex = terms;
+  convex.theorem = "Y.27";
+  evaluate_local(network, carriers[k], trace.layers[k], number, rule, convex);
+  if (convex.local.upper < terms.local.upper) terms = convex;
+}
+
 /// A theorem takes longer than (H.3), and pieces have little left to gain from it.
 constexpr Index kMostSharpened = 16;
 
@@ -59,6 +73,10 @@ bool has_plain_last_layer(const Network& network, const MomentTrace& trace) {
 
 Certificate sharpened_certificate(const Network& network, const Carriers& carriers, const MomentTrace& trace,
                                   Certificate certificate) {
+  for (Index k = 1; k <= network.hidden_count(); ++k) {
+    take_convex_noise(network, carriers, trace, k, certificate.layers[static_cast<std::size_t>(k - 1)]);
+  }
+  certificate.add_up();
   if (!has_plain_last_layer(network, trace)) return certificate;
   take_smaller(two_stage_distance(network, carriers, trace), "Y.20", certificate.layers.front());
   LayerTerms& terms = certificate.layers.back();

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <variant>
 
+#include "certify/convex_noise.h"
 #include "certify/moment_error.h"
 #include "certify/replaced_weights.h"
 #include "certify/two_stage_neuron.h"
@@ -63,7 +64,7 @@ Vector product_norm(const Vector& p2, const Vector& q2, const Vector& pq, const 
 /// What the second layer's neurons have of the first, one entry each; empty where noise is missing or
 /// inexact.
 std::vector<NeuronSpread> neuron_spreads(const DenseLayer& layer, const SurrogateLaw& law,
-                                         const FirstMoments& first) {
+                                         const FirstMoments& first, bool convex) {
   const Matrix& m = layer.weight_mean();
   const Matrix v = weight_variances(layer);
   const Index n = layer.inputs();
@@ -98,9 +99,10 @@ std::vector<NeuronSpread> neuron_spreads(const DenseLayer& layer, const Surrogat
   std::vector<NeuronSpread> all;
   for (Index l = 0; l < noise.size(); ++l) {
     const double square = delta2(l) * delta2(l);
-    all.push_back({mean(l), noise(l), layer.bias_variances()(l), signal(l) * kSafety, delta2(l) * kSafety,
-                   std::sqrt(2.0 * square + kurtosis(l)) * kSafety, (3.0 * square + kurtosis(l)) * kSafety,
-                   u2(l) * kSafety, u3(l) * kSafety, u4(l) * kSafety, hd(l), hu(l), du(l)});
+    all.push_back({mean(l), noise(l), layer.bias_variances()(l), convex, signal(l) * kSafety,
+                   delta2(l) * kSafety, std::sqrt(2.0 * square + kurtosis(l)) * kSafety,
+                   (3.0 * square + kurtosis(l)) * kSafety, u2(l) * kSafety, u3(l) * kSafety, u4(l) * kSafety,
+                   hd(l), hu(l), du(l)});
   }
   return all;
 }
@@ -126,6 +128,32 @@ void add_far_sides(const DenseLayer& layer, const SideMoments& sides, std::vecto
   }
 }
 
+/// N = T G, columns scaled by s: how far sums of independent variables of sizes s, given to the second layer
+/// by G and to the output by T, reach.
+class LinearImages {
+ public:
+  LinearImages(const Matrix& out, const Matrix& given, const Vector& sizes, double rounding)
+      : out_(out),
+        image_((out * given) * sizes.asDiagonal()),
+        error_(rounding * (out.cwiseAbs() * given.cwiseAbs()) * sizes.asDiagonal()) {}
+
+  /// Of the columns, no less than exact.
+  [[nodiscard]] Vector norms() const {
+    return (image_.colwise().norm() + error_.colwise().norm()).transpose();
+  }
+  /// Entry (l, j): no less than |T_l . N_j|.
+  [[nodiscard]] Matrix along() const {
+    const Matrix sizes = out_.cwiseAbs().transpose();
+    const Matrix exact = (out_.transpose() * image_).cwiseAbs();
+    // The products' own rounding is relative to sums of sizes, of which error_ is a fraction already.
+    return exact + 2.0 * (sizes * error_);
+  }
+
+ private:
+  const Matrix& out_;
+  Matrix image_, error_;
+};
+
 /// (Y.20) from the neurons.
 double carried_distance(const DenseLayer& layer, const DenseLayer& next, const FirstMoments& first,
                         const std::vector<NeuronCarry>& neurons) {
@@ -140,21 +168,22 @@ double carried_distance(const DenseLayer& layer, const DenseLayer& next, const F
     whole(l) = k.whole;
   }
   const Matrix& out = next.weight_mean();
-  const Matrix sizes = out.cwiseAbs();
-  const double rounding = rounding_gamma(n + next.outputs() + 16);
-  const auto image_norms = [&](const Vector& slopes, const Matrix& weights) -> Vector {
-    const Matrix scaled = slopes.asDiagonal() * weights;
-    return (out * scaled).colwise().norm() + rounding * (sizes * scaled.cwiseAbs()).colwise().norm();
-  };
-  const Vector linear = image_norms(slope, layer.weight_mean()).cwiseProduct(first.d2.cwiseSqrt()) +
-                        image_norms(noise_slope, weight_variances(layer)).cwiseProduct(first.q2.cwiseSqrt());
+  const double rounding = rounding_gamma(2 * n + next.outputs() + 16);
+  const LinearImages images(out, slope.asDiagonal() * layer.weight_mean(), first.d2.cwiseSqrt(), rounding);
+  const LinearImages noise_images(out, noise_slope.asDiagonal() * weight_variances(layer),
+                                  first.q2.cwiseSqrt(), rounding);
+  const double linear = (images.norms() + noise_images.norms()).norm();
   const Vector column_norms = out.colwise().norm();
   const Matrix gram = (out.transpose() * out).cwiseAbs();
   const double spread = column_norms.dot(rest);
   const double bent = std::sqrt(std::max(0.0, rest.dot(gram * rest)) + 4.0 * rounding * spread * spread);
-  const double mean = linear.norm() + bent;
+  // What is bent in neuron l meets what is linear in the direction of column l alone.
+  const Vector along = (images.along() + noise_images.along()).rowwise().norm();
+  const double product = std::min(linear * bent, rest.dot(along));
   const Vector noise = weight_variances(next).colwise().sum();
-  return std::sqrt(mean * mean + column_norms.cwiseAbs2().dot(own) + noise.dot(whole)) * kSafety * kSafety;
+  return std::sqrt(linear * linear + bent * bent + 2.0 * product + column_norms.cwiseAbs2().dot(own) +
+                   noise.dot(whole)) *
+         kSafety * kSafety;
 }
 
 /// Stored moments and rounding of the Gaussian, and the rounded deviations of the piece, carried by (M.8).
@@ -195,7 +224,8 @@ Upper two_stage_distance(const Network& network, const Carriers& carriers, const
   const SurrogateLaw& law = trace.layers.front().surrogates.front();
   const DenseLayer& layer = network.layer(1);
   const FirstMoments first = first_moments(network.activation(1), piece, law);
-  std::vector<NeuronSpread> spreads = neuron_spreads(layer, law, first);
+  const bool convex = has_convex_sizes(network.activation(1), piece.dimension());
+  std::vector<NeuronSpread> spreads = neuron_spreads(layer, law, first, convex);
   if (spreads.empty()) return unknown;
   add_far_sides(layer, SideMoments(network.activation(1), piece), spreads);
   std::vector<NeuronCarry> neurons;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "certify/convex_noise.h"
 #include "certify/two_stage_sums.h"
 #include "certify/two_stage_tails.h"
 #include "mixcert/activation/gaussian_moments.h"
@@ -50,17 +51,31 @@ class NeuronBounds {
   [[nodiscard]] NeuronCarry carry() const {
     NeuronCarry best;
     const double signal_rest = choose_slope(best.slope);
-    best.rest = signal_rest + noise_rest(best.noise_slope);
-    const double noise = std::sqrt(noise_part());
-    best.own = square_of(std::sqrt(signal_part(best.slope)) + noise) * kInexactNoise;
-    best.whole = square_of(std::sqrt(signal_part(0.0)) + noise) * kInexactNoise;
-    best.rest *= kInexactNoise;
+    best.rest = (signal_rest + noise_rest(best.noise_slope)) * kInexactNoise;
+    const double noise = noise_part();
+    best.own = both_parts(best.slope, noise) * kInexactNoise;
+    best.whole = both_parts(0.0, noise) * kInexactNoise;
     if (t_.piecewise_linear) compare_with_sides(best);
     return best;
   }
 
  private:
   static double square_of(double x) { return x * x; }
+
+  /// No less than E (s(z) - s(z') - slope delta)^2, from what the noise adds (Y.23): the product of both
+  /// parts has a conditional mean of its own bound, or at most that of their norms.
+  [[nodiscard]] double both_parts(double slope, double noise) const {
+    const double signal = signal_part(slope);
+    double least = INFINITY, most = -INFINITY;
+    for (const double a : {t_.low, t_.high}) {
+      for (const double b : {t_.low - slope, t_.high - slope}) {
+        least = std::min(least, a * b);
+        most = std::max(most, a * b);
+      }
+    }
+    const double product = 0.39895 * (most - least) * sigma_ * delta_ * std::sqrt(root_square());
+    return signal + noise + 2.0 * std::min(product, std::sqrt(signal * noise));
+  }
 
   /// (Y.26): the slope on the mean's side of zero, and nothing else but the far side.
   void compare_with_sides(NeuronCarry& best) const {
@@ -83,13 +98,23 @@ class NeuronBounds {
         std::min(best.whole, square_of(std::abs(slope) * std::sqrt(x_.delta2 + root * root) + far) * kSafety);
   }
 
-  /// (Y.22) at the better of two slopes, which is returned too.
+  /// (Y.22) at the best of three slopes, which is returned too. The middle of all slopes is no further than
+  /// half their range from any of them.
   double choose_slope(double& slope) const {
-    const double by_average = average_rest(slope);
+    double best = average_rest(slope);
     double center_slope = 0.0;
     const double by_center = center_rest(center_slope);
-    if (by_center < by_average) slope = center_slope;
-    return std::min(by_center, by_average);
+    if (by_center < best) {
+      best = by_center;
+      slope = center_slope;
+    }
+    const double middle = 0.5 * (t_.low + t_.high);
+    const double by_middle = t_.reach(middle) * delta_;
+    if (by_middle < best) {
+      best = by_middle;
+      slope = middle;
+    }
+    return best;
   }
 
   [[nodiscard]] double clamped(double slope) const { return std::clamp(slope, t_.low, t_.high); }
@@ -133,11 +158,12 @@ class NeuronBounds {
     const double jump = t_.jump();
     const double error =
         0.70711 * bend.error / x_.noise + 1e-8 * std::abs(slope) + kInexactMean * jump / sigma_;
+    const double by_jump =
+        (t_.piecewise_linear ? 0.19948 : 0.3778) * jump * sigma_ * std::sqrt(root_fourth());
     const double curved = t_.piecewise_linear
-                              ? 0.19948 * jump * sigma_
-                              : std::min(0.3778 * jump * sigma_, 0.24198 * t_.curvature * x_.noise);
-    const double taylor =
-        x_.noise * (error * u_ + 0.5 * third_ * (x_.h_u + x_.delta_u)) + curved * std::sqrt(x_.u4);
+                              ? by_jump
+                              : std::min(by_jump, 0.24198 * t_.curvature * x_.noise * std::sqrt(x_.u4));
+    const double taylor = x_.noise * (error * u_ + 0.5 * third_ * (x_.h_u + x_.delta_u)) + curved;
     const double crude = (0.39895 * jump * sigma_ / floor_ + std::abs(slope) * x_.noise) * u_;
     const double best = std::min(taylor, crude);
     if (!t_.piecewise_linear) return best;
@@ -145,8 +171,8 @@ class NeuronBounds {
     const double mean_density = sigma_ / full_ * normal_density(x_.mean / full_);
     const double varying =
         fourth_root(smoothed_density_fourth(x_.mean, signal_root_, sigma_, mean_density)) + kInexactMean;
-    const double by_mean = 0.5 * sigma_ * jump * varying * fourth_root(x_.u4) +
-                           0.5 * x_.noise * third_ * x_.delta_u + curved * std::sqrt(x_.u4);
+    const double by_mean =
+        0.5 * sigma_ * jump * varying * fourth_root(x_.u4) + 0.5 * x_.noise * third_ * x_.delta_u + curved;
     if (by_mean < best) slope = 0.5 * (f_.derivative(1.0) - f_.derivative(-1.0)) * mean_density / sigma_;
     return std::min(best, by_mean * kSafety);
   }
@@ -168,7 +194,14 @@ class NeuronBounds {
 
   /// No less than E (r - 1)^2.
   [[nodiscard]] double root_square() const {
-    return std::min(x_.u2 / 4.0 + x_.u3 / 8.0 + 0.625 * x_.u4, x_.u2 / (floor_ * floor_));
+    const double any = std::min(x_.u2 / 4.0 + x_.u3 / 8.0 + 0.625 * x_.u4, x_.u2 / (floor_ * floor_));
+    return x_.convex ? std::min(any, convex_root_deviation(x_.u2 * kInexactNoise)) : any;
+  }
+
+  /// No less than E (r - 1)^4.
+  [[nodiscard]] double root_fourth() const {
+    const double any = x_.u4 / square_of(floor_ * floor_);
+    return x_.convex ? std::min(any, x_.u4 / 16.0 + 6.0 * square_of(root_square())) : any;
   }
 
   /// No less than E (s(z) - s(m + noise^{1/2} g))^2, (Y.23).
@@ -182,11 +215,13 @@ class NeuronBounds {
     const double by_noise = t_.piecewise_linear
                                 ? 0.4632 * range
                                 : std::min(0.9264 * range, 1.5958 * lipschitz * t_.curvature * sigma_);
-    const double root2 = root_square();
+    const double root2 = root_square(), root4 = std::sqrt(root_fourth());
     const double cube = u_ * std::sqrt(x_.u4);
-    const double root3 = std::min(cube / 8.0 + 0.875 * x_.u4, cube / (floor_ * floor_ * floor_));
+    const double root3 =
+        std::min({cube / 8.0 + 0.875 * x_.u4, cube / (floor_ * floor_ * floor_), std::sqrt(root2) * root4});
     const double moved = by_mean * u_ * (x_.h_u + x_.delta_u);
-    const double moving = std::min(moved / (floor_ * floor_), 0.265625 * moved + 0.875 * largest * x_.u4);
+    const double moving = std::min({moved / (floor_ * floor_), 0.265625 * moved + 0.875 * largest * x_.u4,
+                                    by_mean * root4 * (signal_root_ + delta_)});
     const double still = SlopeCells(f_, x_.mean, sigma_).weighted() + kInexactMean * largest;
     return x_.noise * std::min(still * root2 + moving + by_noise * root3, largest * root2);
   }

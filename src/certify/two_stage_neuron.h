@@ -17,6 +17,7 @@ struct NeuronSpread {
   double mean = 0.0;      ///< E m'
   double noise = 0.0;     ///< E S, positive
   double least = 0.0;     ///< no more than S
+  bool convex = false;    ///< is S^{1/2} a convex function of x? (Y.27)
   double signal = 0.0;    ///< E h^2
   double delta2 = 0.0;    ///< E delta^2
   double delta_sd = 0.0;  ///< deviation of delta^2
