@@ -24,7 +24,8 @@ void add_to(Vector& sum, double weight, const Vector& part) {
 /// Is the local term about the law of the output as a whole (Y.1), (Y.9), (Y.20)? Then it is no sum over
 /// neurons.
 bool is_whole(const LayerTerms& terms) {
-  return terms.theorem == "Y.1" || terms.theorem == "Y.9" || terms.theorem == "Y.20";
+  return terms.theorem == "Y.1" || terms.theorem == "Y.9" || terms.theorem == "Y.20" ||
+         terms.theorem == "Y.28";
 }
 
 /// `terms` with the amounts of its local term; what they leave of it is rounding.

@@ -173,13 +173,15 @@ void PieceError::compute_noise(const DenseLayer& next, NoiseRule rule) {
   }
 }
 
+Upper PieceError::signal_square(const CarriedNorm& norm) const {
+  return hermite_form(norm.gram, norm.gram_roots, law_.linear, 4 * norm.metric.size());
+}
+
 Upper PieceError::mean_square(const CarriedNorm& norm) const {
-  const Index operations = 4 * norm.metric.size();
-  const Upper sum = hermite_form(norm.gram, norm.gram_roots, law_.linear, operations) +
-                    correlated_noise(norm) +
+  const Upper sum = signal_square(norm) + correlated_noise(norm) +
                     Upper::of_sum(norm.metric.dot(noise_), 2 * norm.metric.size() + 8);
   if (!law_.is_masked()) return sum;
-  return sum + masked_form(norm.gram, norm.gram_roots, law_.mask_cost, operations);
+  return sum + masked_form(norm.gram, norm.gram_roots, law_.mask_cost, 4 * norm.metric.size());
 }
 
 Upper PieceError::replaced_weights(const CarriedNorm& norm) const {

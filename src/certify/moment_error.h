@@ -37,6 +37,8 @@ class PieceError {
 
   /// Bound of E |y - y^|_Q^2 for the coupling of (H.1) and (H.2), as if moments were exact.
   [[nodiscard]] Upper mean_square(const CarriedNorm& norm) const;
+  /// The part of it that the mean weights make, (H.1); outputs must be independent given their input.
+  [[nodiscard]] Upper signal_square(const CarriedNorm& norm) const;
   /// What inexact moments and rounded parameters of the pushed Gaussian add in W_Q (H.5).
   [[nodiscard]] double slack(const CarriedNorm& norm) const;
   /// Bound of E |(W - W') a + b - b'|_Q^2 where weights that are not Gaussian became Gaussian (W.1).

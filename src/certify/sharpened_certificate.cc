@@ -4,6 +4,7 @@
 // the law of the output itself (Y.1), (Y.9). No metric carries this term, so a bound of W2 is all that is
 // needed; pieces combine as in (H.3). The first of two hidden layers: (Y.20), likewise a bound of W2 at the
 // output.
+#include <algorithm>
 #include <utility>
 
 #include "certify/line_push.h"
@@ -47,6 +48,17 @@ void take_smaller(const Upper& local, const char* theorem, LayerTerms& terms) {
   terms.theorem = theorem;
 }
 
+/// `total` is of both local terms: the first one is what the last leaves of it.
+void take_both(const Upper& total, LayerTerms& first, const LayerTerms& last) {
+  if (!(total.upper < first.local.upper + last.local.upper)) return;
+  const auto less = [&total](const Upper& other) -> Upper {
+    return {std::max(0.0, total.nominal - other.nominal), std::max(0.0, next_up(total.upper - other.upper))};
+  };
+  first.local = less(last.local);
+  first.local_w1 = min(first.local_w1, less(last.local_w1));
+  first.theorem = "Y.28";
+}
+
 /// (H.3) with the roots of convex noise.
 void take_convex_noise(const Network& network, const Carriers& carriers, const MomentTrace& trace,
                        Index number, LayerTerms& terms) {
@@ -78,12 +90,14 @@ Certificate sharpened_certificate(const Network& network, const Carriers& carrie
   }
   certificate.add_up();
   if (!has_plain_last_layer(network, trace)) return certificate;
-  take_smaller(two_stage_distance(network, carriers, trace), "Y.20", certificate.layers.front());
+  const TwoStageDistance stages = two_stage_distance(network, carriers, trace);
+  take_smaller(stages.first, "Y.20", certificate.layers.front());
   LayerTerms& terms = certificate.layers.back();
   // For one output (Y.1) is next to exact; where it does not apply, or for several, (Y.9).
   const Upper line = local_error(network, trace, line_push_distance);
   take_smaller(line, "Y.1", terms);
   if (!(line.upper < INFINITY)) take_smaller(local_error(network, trace, stein_push_distance), "Y.9", terms);
+  if (certificate.layers.size() == 2) take_both(stages.both, certificate.layers.front(), terms);
   certificate.add_up();
   return certificate;
 }

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Sums over the first layer's neurons for every neuron of the second (Y.25), then the theorem (Y.20). Sums of
-// nonnegative numbers are good to kSafety; sums with signs get their rounding.
+// Sums over the first layer's neurons for every neuron of the second (Y.25), then the theorems (Y.20),
+// (Y.28). Sums of nonnegative numbers are good to kSafety; sums with signs get their rounding.
 #include "certify/two_stage_carry.h"
 
 #include <algorithm>
@@ -10,8 +10,10 @@
 
 #include "certify/convex_noise.h"
 #include "certify/moment_error.h"
+#include "certify/moment_local.h"
 #include "certify/replaced_weights.h"
 #include "certify/two_stage_neuron.h"
+#include "certify/two_stage_parts.h"
 #include "certify/two_stage_sums.h"
 #include "certify/two_stage_tails.h"
 
@@ -48,11 +50,6 @@ FirstMoments first_moments(const ActivationMap& activation, const Gaussian& piec
     all.q4(j) = std::max(powers.square, all.q2(j) * all.q2(j));
   }
   return all;
-}
-
-Matrix weight_variances(const DenseLayer& layer) {
-  const auto* mean_field = std::get_if<MeanFieldWeights>(&layer.weights());
-  return mean_field == nullptr ? Matrix::Zero(layer.outputs(), layer.inputs()).eval() : mean_field->variance;
 }
 
 /// Fourth moments of sums of independent centred pairs: E (sum p)^2 (sum q)^2 is at most sum E p^2 sum E q^2
@@ -128,64 +125,6 @@ void add_far_sides(const DenseLayer& layer, const SideMoments& sides, std::vecto
   }
 }
 
-/// N = T G, columns scaled by s: how far sums of independent variables of sizes s, given to the second layer
-/// by G and to the output by T, reach.
-class LinearImages {
- public:
-  LinearImages(const Matrix& out, const Matrix& given, const Vector& sizes, double rounding)
-      : out_(out),
-        image_((out * given) * sizes.asDiagonal()),
-        error_(rounding * (out.cwiseAbs() * given.cwiseAbs()) * sizes.asDiagonal()) {}
-
-  /// Of the columns, no less than exact.
-  [[nodiscard]] Vector norms() const {
-    return (image_.colwise().norm() + error_.colwise().norm()).transpose();
-  }
-  /// Entry (l, j): no less than |T_l . N_j|.
-  [[nodiscard]] Matrix along() const {
-    const Matrix sizes = out_.cwiseAbs().transpose();
-    const Matrix exact = (out_.transpose() * image_).cwiseAbs();
-    // The products' own rounding is relative to sums of sizes, of which error_ is a fraction already.
-    return exact + 2.0 * (sizes * error_);
-  }
-
- private:
-  const Matrix& out_;
-  Matrix image_, error_;
-};
-
-/// (Y.20) from the neurons.
-double carried_distance(const DenseLayer& layer, const DenseLayer& next, const FirstMoments& first,
-                        const std::vector<NeuronCarry>& neurons) {
-  const Index n = next.inputs();
-  Vector slope(n), noise_slope(n), rest(n), own(n), whole(n);
-  for (Index l = 0; l < n; ++l) {
-    const NeuronCarry& k = neurons[static_cast<std::size_t>(l)];
-    slope(l) = k.slope;
-    noise_slope(l) = k.noise_slope;
-    rest(l) = k.rest;
-    own(l) = k.own;
-    whole(l) = k.whole;
-  }
-  const Matrix& out = next.weight_mean();
-  const double rounding = rounding_gamma(2 * n + next.outputs() + 16);
-  const LinearImages images(out, slope.asDiagonal() * layer.weight_mean(), first.d2.cwiseSqrt(), rounding);
-  const LinearImages noise_images(out, noise_slope.asDiagonal() * weight_variances(layer),
-                                  first.q2.cwiseSqrt(), rounding);
-  const double linear = (images.norms() + noise_images.norms()).norm();
-  const Vector column_norms = out.colwise().norm();
-  const Matrix gram = (out.transpose() * out).cwiseAbs();
-  const double spread = column_norms.dot(rest);
-  const double bent = std::sqrt(std::max(0.0, rest.dot(gram * rest)) + 4.0 * rounding * spread * spread);
-  // What is bent in neuron l meets what is linear in the direction of column l alone.
-  const Vector along = (images.along() + noise_images.along()).rowwise().norm();
-  const double product = std::min(linear * bent, rest.dot(along));
-  const Vector noise = weight_variances(next).colwise().sum();
-  return std::sqrt(linear * linear + bent * bent + 2.0 * product + column_norms.cwiseAbs2().dot(own) +
-                   noise.dot(whole)) *
-         kSafety * kSafety;
-}
-
 /// Stored moments and rounding of the Gaussian, and the rounded deviations of the piece, carried by (M.8).
 double carried_slack(const ActivationMap& activation, const DenseLayer& layer, const Gaussian& piece,
                      const SurrogateLaw& law, const std::vector<Carrier>& carriers) {
@@ -205,6 +144,12 @@ double carried_slack(const ActivationMap& activation, const DenseLayer& layer, c
   return best;
 }
 
+/// Written so that NaN, left by an overflow, is no bound.
+Upper with_slack(double distance, double slack) {
+  if (!(distance + slack < INFINITY)) return {INFINITY, INFINITY};
+  return {distance, next_up((distance + slack) * kSafety)};
+}
+
 bool applies(const Network& network, const MomentTrace& trace) {
   if (network.hidden_count() != 2 || trace.layers.size() != 2 || network.has_masks()) return false;
   const MomentLayerTrace& layer = trace.layers.front();
@@ -217,8 +162,9 @@ bool applies(const Network& network, const MomentTrace& trace) {
 
 }  // namespace
 
-Upper two_stage_distance(const Network& network, const Carriers& carriers, const MomentTrace& trace) {
-  const Upper unknown{INFINITY, INFINITY};
+TwoStageDistance two_stage_distance(const Network& network, const Carriers& carriers,
+                                    const MomentTrace& trace) {
+  const TwoStageDistance unknown;
   if (!applies(network, trace)) return unknown;
   const Gaussian& piece = trace.layers.front().pieces.component(0);
   const SurrogateLaw& law = trace.layers.front().surrogates.front();
@@ -232,11 +178,21 @@ Upper two_stage_distance(const Network& network, const Carriers& carriers, const
   for (std::size_t l = 0; l < spreads.size(); ++l) {
     neurons.push_back(carry_neuron(network.activation(2).at(static_cast<Index>(l)), spreads[l]));
   }
-  const double distance = carried_distance(layer, network.layer(2), first, neurons);
+  const DenseLayer& next = network.layer(2);
+  const CarriedParts parts(layer, next, first.d2.cwiseSqrt(), first.q2.cwiseSqrt(), neurons);
   const double slack = carried_slack(network.activation(1), layer, piece, law, carriers.front());
-  // Written so that NaN, left by an overflow, is no bound.
-  if (!(distance + slack < INFINITY)) return unknown;
-  return {distance, next_up(distance + slack)};
+  TwoStageDistance distance;
+  distance.first = with_slack(parts.distance(), slack);
+  const MomentLayerTrace& last = trace.layers.back();
+  if (last.pieces.size() != 1 || last.surrogates.size() != 1) return distance;
+  const PieceError second(next, last.pieces.component(0), last.surrogates.front(),
+                          noise_rule(network, last, 2));
+  const CarriedNorm& output = carriers.back().front().norms.front();
+  const double lipschitz = network.activation(2).lipschitz().upper;
+  const JoinedDistance joined =
+      joined_distance(parts, spreads, next, last.surrogates.front(), second, output, lipschitz);
+  distance.both = with_slack(joined.distance, slack + joined.slack + second.slack(output));
+  return distance;
 }
 
 }  // namespace mixcert

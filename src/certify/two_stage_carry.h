@@ -6,15 +6,25 @@
 // it.
 #pragma once
 
+#include <cmath>
+
 #include "mixcert/certify/carrier.h"
 #include "mixcert/certify/moment_trace.h"
 #include "mixcert/network/network.h"
 
 namespace mixcert {
 
-/// W2, at the output, between the push of the first layer's piece and that of the Gaussian that stands for
-/// it; infinite where (Y.20) does not apply: other than two hidden layers, pieces, masks, dependent neurons
-/// or weights, weights that are not Gaussian, a neuron of the second layer without noise.
-Upper two_stage_distance(const Network& network, const Carriers& carriers, const MomentTrace& trace);
+/// Infinite where a theorem does not apply: other than two hidden layers, pieces, masks, dependent neurons or
+/// weights, weights that are not Gaussian, a neuron of the second layer without noise.
+struct TwoStageDistance {
+  /// W2, at the output, between the push of the first layer's piece and that of the Gaussian that stands for
+  /// it (Y.20).
+  Upper first{INFINITY, INFINITY};
+  /// W2 between the push of the first layer's piece and the output's Gaussian: both layers' errors (Y.28).
+  Upper both{INFINITY, INFINITY};
+};
+
+TwoStageDistance two_stage_distance(const Network& network, const Carriers& carriers,
+                                    const MomentTrace& trace);
 
 }  // namespace mixcert

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Networks with two hidden layers, the bound (Y.20), and what it must not be below: the coupling that it is
-// about, drawn from its definition, and sorted samples of the output.
+// Networks with two hidden layers, the bounds (Y.20) and (Y.28), and what they must not be below: the
+// couplings that they are about, drawn from its definition, and sorted samples of the output.
 #pragma once
 
 #include <cstdint>
@@ -29,17 +29,22 @@ TwoStageNetwork random_two_stage(std::uint64_t seed);
 
 /// Of the moment method with one Gaussian.
 MomentTrace two_stage_trace(const Network& network);
-/// (Y.20); infinite where it does not apply.
-double two_stage_bound(const Network& network);
+/// (Y.20) and (Y.28); infinite where they do not apply.
+struct StageValues {
+  double first = 0.0;  ///< the first layer's error at the output
+  double both = 0.0;   ///< that of both layers
+};
+StageValues two_stage_bounds(const Network& network);
 
-/// Mean of |W (s(z) - s(z'))|^2 over draws of x, g and W less four standard errors.
-double coupled_square(const TwoStageNetwork& net, Index samples, std::uint64_t seed);
+/// Means of |W (s(z) - s(z'))|^2 and of |y - y''|^2, y'' the output's Gaussian, over draws of x and g,
+/// weights by their moments; less four standard errors.
+StageValues coupled_squares(const TwoStageNetwork& net, Index samples, std::uint64_t seed);
 /// W2 between sorted samples of a network with one output and the Gaussian of a result.
 double sampled_distance(const TwoStageNetwork& net, const Result& result, Index samples, std::uint64_t seed);
 
 struct TwoStageCheck {
   Index compared = 0;
-  double largest = 0.0;  ///< of the ratios of coupling and bound
+  StageValues largest;  ///< of the ratios of coupling and bound
 };
 /// Bounds of random networks from seed `first` on must not be below their couplings.
 TwoStageCheck check_random_two_stages(std::uint64_t first, Index count, Index samples);
