@@ -12,10 +12,12 @@
 #include "certify/moment_error.h"
 #include "certify/moment_local.h"
 #include "certify/replaced_weights.h"
+#include "certify/square_couplings.h"
 #include "certify/two_stage_neuron.h"
 #include "certify/two_stage_parts.h"
 #include "certify/two_stage_sums.h"
 #include "certify/two_stage_tails.h"
+#include "core/elementary.h"
 
 namespace mixcert {
 namespace {
@@ -26,8 +28,9 @@ constexpr double kFarEnough = 1.5;
 /// Per neuron of the first layer, rounded up but for gain and square_slope. d = a - E a - gain x, q = a^2 - E
 /// a^2.
 struct FirstMoments {
-  Vector gain, linear;        ///< linear: |E d x|
+  Vector gain, linear, bent;  ///< linear: |E d x|; bent: norm of what d has of Hermite rank two or more
   Vector d2, d4, q2, q4;      ///< E d^2, E d^4, E q^2, E q^4
+  Vector square_sd;           ///< deviation of d^2
   Vector slope, slope_error;  ///< E q x
 };
 
@@ -35,6 +38,7 @@ FirstMoments first_moments(const ActivationMap& activation, const Gaussian& piec
   const Index n = piece.dimension();
   const Vector deviations = piece.covariance.variances().cwiseSqrt();
   FirstMoments all{law.gain,         law.linear.cwiseAbs() + law.error,
+                   Vector(n),        Vector(n),
                    Vector(n),        Vector(n),
                    Vector(n),        Vector(n),
                    law.square_slope, law.square_slope_error};
@@ -47,6 +51,9 @@ FirstMoments first_moments(const ActivationMap& activation, const Gaussian& piec
     all.d2(j) = d * d * kSafety;
     all.q2(j) = q * q * kSafety;
     all.d4(j) = std::max(powers.deviation, all.d2(j) * all.d2(j));
+    all.bent(j) = (std::hypot(law.quadratic(j), law.rest(j)) + law.error(j)) * kSafety;
+    const double least = std::max(0.0, std::hypot(law.linear(j), law.quadratic(j)) - 2.0 * law.error(j));
+    all.square_sd(j) = std::sqrt(all.d4(j) * kSafety - square(least * least) * (1.0 - 1e-9));
     all.q4(j) = std::max(powers.square, all.q2(j) * all.q2(j));
   }
   return all;
@@ -93,11 +100,14 @@ std::vector<NeuronSpread> neuron_spreads(const DenseLayer& layer, const Surrogat
   const Vector hu = product_norm(signal, u2, h_u, mixed2 * (1.7321 * gain2.cwiseProduct(q_root)));
   const Vector du = product_norm(delta2, u2, mixed.cwiseAbs() * first.d2.cwiseProduct(first.q2).cwiseSqrt(),
                                  mixed2 * d_root.cwiseProduct(q_root));
+  const Vector couplings =
+      square_couplings(m, {first.gain, first.linear, first.bent, first.square_sd}, signal);
   std::vector<NeuronSpread> all;
   for (Index l = 0; l < noise.size(); ++l) {
     const double square = delta2(l) * delta2(l);
     all.push_back({mean(l), noise(l), layer.bias_variances()(l), convex, signal(l) * kSafety,
-                   delta2(l) * kSafety, std::sqrt(2.0 * square + kurtosis(l)) * kSafety,
+                   delta2(l) * kSafety,
+                   std::min(std::sqrt(2.0 * square + kurtosis(l)) * kSafety, couplings(l)),
                    (3.0 * square + kurtosis(l)) * kSafety, u2(l) * kSafety, u3(l) * kSafety, u4(l) * kSafety,
                    hd(l), hu(l), du(l)});
   }

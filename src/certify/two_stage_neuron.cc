@@ -129,12 +129,20 @@ class NeuronBounds {
     const double variance = std::min(
         share * (full_cells_.about(slope).mean + kInexactMean * square_of(t_.reach(slope))), steep * steep);
     const double fourth = variance * std::min(variance + 4.0 * steep * steep, square_of(t_.jump()));
-    double size = fourth_root(fourth) + error;
+    double best = (fourth_root(fourth) + error) * delta_l4_;
+    best = std::min(best, decoupled(variance, std::sqrt(fourth)) + error * delta_);
     if (t_.piecewise_linear) {
-      const double exact = smoothed_slope_fourth(f_, x_.mean, signal_root_, sigma_, slope);
-      size = std::min(size, fourth_root(exact) + kInexactMean * t_.jump());
+      const DistancePowers exact = smoothed_slope_powers(f_, x_.mean, signal_root_, sigma_, slope);
+      const double inexact = kInexactMean * t_.jump();
+      best = std::min({best, (fourth_root(exact.fourth) + inexact) * delta_l4_,
+                       decoupled(exact.second, exact.spread) + inexact * delta_});
     }
-    return capped(size * delta_l4_, slope);
+    return capped(best, slope);
+  }
+
+  /// |U delta|, U a function of h: (Y.29).
+  [[nodiscard]] double decoupled(double second, double spread) const {
+    return std::sqrt(second * x_.delta2 + spread * x_.delta_sd) * kSafety;
   }
 
   /// alpha = F_m(E m'): Taylor's formula there.

@@ -20,7 +20,7 @@ struct NeuronSpread {
   bool convex = false;    ///< is S^{1/2} a convex function of x? (Y.27)
   double signal = 0.0;    ///< E h^2
   double delta2 = 0.0;    ///< E delta^2
-  double delta_sd = 0.0;  ///< deviation of delta^2
+  double delta_sd = 0.0;  ///< |Cov(psi(h), delta^2)| over the deviation of psi(h), for every psi (Y.29)
   double delta4 = 0.0;    ///< E delta^4
   double u2 = 0.0;        ///< E u^2
   double u3 = 0.0;        ///< |E u^3|

@@ -205,21 +205,30 @@ double SlopeCells::weighted() const {
   return sum * kSafety + 1e-13 * reach * reach;
 }
 
-double smoothed_slope_fourth(const Activation& f, double m, double t, double s, double center) {
+DistancePowers smoothed_slope_powers(const Activation& f, double m, double t, double s, double center) {
   const std::vector<CellNode>& nodes = cell_nodes();
   const double left = f.derivative(-1.0), right = f.derivative(1.0);
-  // Monotone in h, so largest at an end of the cell.
   const auto distance = [&](double h) {
-    return std::abs(left + (right - left) * normal_cdf((m + t * h) / s) - center) + 1e-14;
+    return left + (right - left) * normal_cdf((m + t * h) / s) - center;
   };
-  double sum = 0.0, last = distance(nodes[0].x);
+  DistancePowers sum;
+  double least = 0.0, last = distance(nodes[0].x);
   for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
     const double next = distance(nodes[i + 1].x);
-    const double largest = std::max(last, next);
-    sum += nodes[i].mass * (largest * largest) * (largest * largest);
+    // Monotone in h, so largest at an end of the cell, and smallest there or zero.
+    const double a = std::abs(last), b = std::abs(next);
+    const double largest = std::pow(std::max(a, b) + 1e-14, 2);
+    sum.second += nodes[i].mass * largest;
+    sum.fourth += nodes[i].mass * largest * largest;
+    if (last * next > 0.0) least += nodes[i].mass * std::pow(std::max(0.0, std::min(a, b) - 1e-14), 2);
     last = next;
   }
-  return (sum + kBeyondLast * std::pow(SlopeTraits(f).reach(center), 4)) * kSafety;
+  const double reach2 = std::pow(SlopeTraits(f).reach(center), 2);
+  sum.second = (sum.second + kBeyondLast * reach2) * kSafety;
+  sum.fourth = (sum.fourth + kBeyondLast * reach2 * reach2) * kSafety;
+  least *= 1.0 - 1e-8;  // masses were rounded up
+  sum.spread = std::sqrt(std::max(0.0, sum.fourth - least * least)) * kSafety;
+  return sum;
 }
 
 }  // namespace mixcert

@@ -54,8 +54,15 @@ class SlopeCells {
   std::vector<Cell> cells_;
 };
 
-/// Piecewise linear f alone: no less than E (G(h) - center)^4, G(h) = E f'(m + t h + s g), h and g
-/// independent standard normals.
-double smoothed_slope_fourth(const Activation& f, double m, double t, double s, double center);
+/// Powers of what separates a function of a normal variable from a number.
+struct DistancePowers {
+  double second = 0.0;  ///< no less than E r^2
+  double fourth = 0.0;  ///< no less than E r^4
+  double spread = 0.0;  ///< no less than the deviation of r^2
+};
+
+/// Piecewise linear f alone: r = G(h) - center, G(h) = E f'(m + t h + s g), h and g independent standard
+/// normals.
+DistancePowers smoothed_slope_powers(const Activation& f, double m, double t, double s, double center);
 
 }  // namespace mixcert

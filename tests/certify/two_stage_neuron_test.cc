@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// One neuron of the second hidden layer, (Y.22), (Y.23), (Y.27): each of its bounds against samples of what
-// it is about. The moments that it is made from are those of the samples.
+// One neuron of the second hidden layer, (Y.22), (Y.23), (Y.27), (Y.29): each of its bounds against samples
+// of what it is about. The moments that it is made from are those of the samples.
 #include "certify/two_stage_neuron.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "certify/convex_noise.h"
+#include "certify/square_couplings.h"
 #include "mixcert/activation/gaussian_moments.h"
 #include "support/random_laws.h"
 
@@ -110,6 +111,49 @@ TEST(TwoStageNeuron, IsNotBelowSamples) {
   EXPECT_GE(closest_rest, 0.4);
   EXPECT_GE(closest_own, 0.5);
   EXPECT_GE(closest_whole, 0.7);
+}
+
+/// (Y.29) for functions that go with delta^2 as strongly as any: by the samples' own covariance.
+TEST(TwoStageNeuron, SquaresHaveLittleToDoWithTheSignal) {
+  double closest = 0.0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Generator generator = make_generator(seed, Stream::Example, 34);
+    const Activation f(seed % 2 == 0 ? F::Relu : F::Tanh);
+    const Index n = 3 + static_cast<Index>(seed % 7);
+    const Matrix weights = random_matrix(generator, 1, n);
+    const Vector means = random_matrix(generator, n, 1);
+    NeuronErrors errors{Vector(n), Vector(n), Vector(n), Vector(n)};
+    Array h = Array::Zero(kSamples), delta = h;
+    for (Index j = 0; j < n; ++j) {
+      const GaussianMoments moments = gaussian_moments(f, means(j), 1.0);
+      const double gain = std::sqrt(moments.second.value - std::pow(moments.mean.value, 2));
+      const Array x = random_matrix(generator, kSamples, 1).array();
+      const Array d = f.apply((means(j) + x).matrix()).array() - moments.mean.value - gain * x;
+      errors.gain(j) = gain;
+      errors.linear(j) = std::abs(moments.slope.value - gain);
+      errors.bent(j) = std::sqrt(d.square().mean() - std::pow(errors.linear(j), 2));
+      errors.square_sd(j) = norm(d.square() - d.square().mean());
+      h += weights(0, j) * gain * x;
+      delta += weights(0, j) * d;
+    }
+    const double signal = weights.cwiseAbs2().row(0).dot(errors.gain.cwiseAbs2());
+    const double theta = square_couplings(weights, errors, Vector::Constant(1, signal))(0);
+    if (!(theta < INFINITY)) continue;
+    const Array t = h / std::sqrt(signal), square = delta.square() - delta.square().mean();
+    for (const Array& psi :
+         {Array(t), Array(t.square()), Array(t.square() * t), Array((t > 0.7).cast<double>())}) {
+      const double covariance = std::abs((psi * square).mean()), deviation = norm(psi - psi.mean());
+      const double error = 4.0 * norm((psi - psi.mean()) * square) / std::sqrt(static_cast<double>(kSamples));
+      EXPECT_LE(covariance - error, 1.05 * theta * deviation) << "seed " << seed;
+      closest = std::max(closest, covariance / (theta * deviation));
+    }
+  }
+  EXPECT_GE(closest, 0.2);
+  // One neuron makes most of the signal.
+  const NeuronErrors one{Vector::Ones(2), Vector::Zero(2), Vector::Ones(2), Vector::Ones(2)};
+  Matrix weights(1, 2);
+  weights << 1.0, 0.1;
+  EXPECT_EQ(square_couplings(weights, one, Vector::Constant(1, 1.01))(0), INFINITY);
 }
 
 }  // namespace
