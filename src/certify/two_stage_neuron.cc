@@ -209,7 +209,9 @@ class NeuronBounds {
   /// No less than E (r - 1)^4.
   [[nodiscard]] double root_fourth() const {
     const double any = x_.u4 / square_of(floor_ * floor_);
-    return x_.convex ? std::min(any, x_.u4 / 16.0 + 6.0 * square_of(root_square())) : any;
+    if (!x_.convex) return any;
+    const double square = root_square();
+    return std::min(any, x_.u4 / 16.0 + std::min(6.0 * square, 1.0) * square);
   }
 
   /// No less than E (s(z) - s(m + noise^{1/2} g))^2, (Y.23).
