@@ -74,6 +74,7 @@ void choose_method(Options& options, Method method) {
 
 void add_moment_candidates(const Options& options, const Result& result, Candidates& candidates) {
   const bool may_split = !options.epsilon && !options.joint;
+  if (options.method == Method::Moment) candidates.add([](Options& o) { o.method = Method::Auto; });
   if (may_split) candidates.add([](Options& o) { o.pieces *= 4; });
   if (result.layers.size() > 1) {
     candidates.add([](Options& o) { o.sensitivity = SensitivityMode::Sdp; });

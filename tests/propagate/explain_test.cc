@@ -215,6 +215,10 @@ INSTANTIATE_TEST_SUITE_P(
              },
              {Source::Masks}},
         Case{"Laplace", laplace, [](Options& o) { o.method = Method::Moment; }, {Source::ReplacedWeights}},
+        Case{"ConvexNoise",  // both layers by (Y.27)
+             laplace,
+             [](Options& o) { o.method = Method::Auto; },
+             {Source::Activations, Source::WeightNoise, Source::ReplacedWeights}},
         Case{"JointMoment",
              mean_field,
              [](Options& o) {
