@@ -25,7 +25,7 @@ void add_to(Vector& sum, double weight, const Vector& part) {
 /// neurons.
 bool is_whole(const LayerTerms& terms) {
   return terms.theorem == "Y.1" || terms.theorem == "Y.9" || terms.theorem == "Y.20" ||
-         terms.theorem == "Y.28";
+         terms.theorem == "Y.28" || terms.theorem == "Y.30";
 }
 
 /// `terms` with the amounts of its local term; what they leave of it is rounding.

@@ -10,6 +10,7 @@
 #include "certify/line_push.h"
 #include "certify/moment_local.h"
 #include "certify/replaced_weights.h"
+#include "certify/signal_apart.h"
 #include "certify/stein_push.h"
 #include "certify/two_stage_carry.h"
 #include "mixcert/certify/moment_certificate.h"
@@ -97,6 +98,7 @@ Certificate sharpened_certificate(const Network& network, const Carriers& carrie
   const Upper line = local_error(network, trace, line_push_distance);
   take_smaller(line, "Y.1", terms);
   if (!(line.upper < INFINITY)) take_smaller(local_error(network, trace, stein_push_distance), "Y.9", terms);
+  take_smaller(signal_apart_distance(network, trace), "Y.30", terms);
   if (certificate.layers.size() == 2) take_both(stages.both, certificate.layers.front(), terms);
   certificate.add_up();
   return certificate;

@@ -15,9 +15,10 @@ namespace mixcert {
 Certificate evaluate_moment_certificate(const Network& network, const Sensitivity& sensitivity,
                                         const Carriers& carriers, const MomentTrace& trace);
 
-/// The same with local terms by the theorem that makes them smallest. The last layer's, where neurons are
-/// independent, also by the law of the output itself (one output, Y.1) or a Stein bound (several, Y.9); the
-/// first one's of two also by carrying it through the second layer given its inputs (Y.20).
+/// The same with local terms by the theorem that makes them smallest. All layers' also with convex noise
+/// (Y.27). The last layer's, where neurons are independent, also by the law of the output itself (one output,
+/// Y.1) or a Stein bound (several, Y.9), and where they are not, with the signal apart (one output, Y.30);
+/// the first one's of two also by carrying it through the second layer given its inputs (Y.20), (Y.28).
 Certificate sharpened_certificate(const Network& network, const Carriers& carriers, const MomentTrace& trace,
                                   Certificate certificate);
 

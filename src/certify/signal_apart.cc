@@ -1,0 +1,114 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// z = m + h + sigma g: the signal h acts by its slope alone, up to what (Y.30) counts. Numbers like 0.39895 =
+// phi(0) are rounded up.
+#include "certify/signal_apart.h"
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+#include "certify/line_push.h"
+#include "certify/moment_error.h"
+#include "certify/replaced_weights.h"
+#include "certify/surrogate_law.h"
+#include "certify/two_stage_sums.h"
+
+namespace mixcert {
+namespace {
+
+/// One neuron with signal of variance `signal` and noise of deviation `sigma`: D = s(m + h + sigma g) - s(m +
+/// sigma g), and what its slope alpha leaves.
+struct WeakSignal {
+  double slope = 0.0;   ///< alpha
+  double rest = 0.0;    ///< no less than |E[D | h] - alpha h|
+  double around = 0.0;  ///< no less than E (D - alpha h)^2
+
+  WeakSignal(const Activation& f, double m, double sigma, double signal) {
+    const SlopeTraits traits(f);
+    const Enclosed moment = gaussian_moments(f, m, sigma).slope;
+    slope = std::clamp(moment.value / sigma, traits.low, traits.high);
+    const double reach = traits.reach(slope), root = std::sqrt(signal);
+    const double bend = std::min(0.39895 * traits.jump() / sigma, traits.curvature);
+    // |F_m(m) - alpha| and half of the bend times |h^2| = 3^{1/2} signal.
+    const double error = moment.error / sigma + 1e-12 * traits.jump();
+    rest = std::min(error * root + 0.86603 * bend * signal, reach * root) * kSafety;
+    const double high = traits.high - slope, low = traits.low - slope;
+    const double range = traits.piecewise_linear ? std::abs(high * high - low * low) : reach * reach;
+    const double jumps = 0.39895 * range / sigma;
+    const double steep = traits.piecewise_linear ? jumps : std::min(jumps, 2.0 * reach * traits.curvature);
+    // E|h|^3 = 1.5958 signal^{3/2}.
+    const double still = SlopeCells(f, m, sigma).about(slope).mean;
+    around = std::min(still + 0.7979 * steep * root, reach * reach) * signal * kSafety;
+  }
+};
+
+bool signal_can_be_apart(const Network& network, const MomentTrace& trace) {
+  const Index last = network.hidden_count();
+  if (last < 2 || static_cast<Index>(trace.layers.size()) != last || network.has_masks()) return false;
+  if (network.layer(last).outputs() != 1 || trace.output.size() != 1) return false;
+  for (Index k = last - 1; k <= last; ++k) {
+    const DenseLayer& layer = network.layer(k);
+    const MomentLayerTrace& traced = trace.layers[static_cast<std::size_t>(k - 1)];
+    if (!std::holds_alternative<MeanFieldWeights>(layer.weights()) || !has_independent_outputs(layer) ||
+        has_replaced_weights(layer) || traced.pieces.size() != 1 || traced.surrogates.size() != 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Root of what entries of the stored covariance, and sums of them, may be off by in units of the deviations.
+double covariance_rounding(const DenseLayer& before) {
+  return std::sqrt(8.0 * rounding_gamma(4 * (before.inputs() + before.outputs()) + 128));
+}
+
+}  // namespace
+
+Upper signal_apart_distance(const Network& network, const MomentTrace& trace) {
+  const Upper unknown{INFINITY, INFINITY};
+  if (!signal_can_be_apart(network, trace)) return unknown;
+  const Index last = network.hidden_count();
+  const DenseLayer &before = network.layer(last - 1), &next = network.layer(last);
+  const Gaussian& piece = trace.layers[static_cast<std::size_t>(last - 1)].pieces.component(0);
+  const SurrogateLaw& law = trace.layers[static_cast<std::size_t>(last - 2)].surrogates.front();
+  const Vector noise =
+      std::get<MeanFieldWeights>(before.weights()).variance * law.second + before.bias_variances();
+  const Vector variances = piece.covariance.variances();
+  if (!(noise.minCoeff() > 0.0)) return unknown;
+  const Vector weights = next.weight_mean().row(0).transpose();
+  const Vector& uncertainty = std::get<MeanFieldWeights>(next.weights()).variance.row(0).transpose();
+  const double lipschitz = network.activation(last).lipschitz().upper;
+  Vector slopes(weights.size());
+  double rest = 0.0, around = 0.0, whole = 0.0;
+  for (Index l = 0; l < weights.size(); ++l) {
+    const double signal = std::max(0.0, variances(l) - noise(l)) + 1e-10 * variances(l);
+    const WeakSignal weak(network.activation(last).at(l), piece.mean(l), std::sqrt(noise(l)), signal);
+    slopes(l) = weak.slope;
+    rest += std::abs(weights(l)) * weak.rest;
+    around += weights(l) * weights(l) * weak.around;
+    whole += uncertainty(l) * lipschitz * lipschitz * signal;
+  }
+  const double moved = std::sqrt(rest * rest + around + whole) * kSafety;
+  // The signal's part of the output is normal and independent of all else: it joins the bias.
+  const Vector row = weights.cwiseProduct(slopes);
+  const Vector sizes = row.cwiseAbs().cwiseProduct(variances.cwiseSqrt());
+  const double linear = row.dot(piece.covariance.to_dense() * row) - row.cwiseAbs2().dot(noise);
+  const double spread =
+      (weights.cwiseAbs2() + uncertainty).cwiseSqrt().cwiseProduct(variances.cwiseSqrt()).norm();
+  // W2 of Gaussians is at most the root of the trace norm of the covariances' difference.
+  const double rounding = covariance_rounding(before);
+  const double slack =
+      4.0 * lipschitz * static_cast<double>(before.outputs()) * rounding * spread + rounding * sizes.sum();
+  const DenseLayer joined(next.name(), next.weight_mean(), next.bias_mean(), next.weights(),
+                          IndependentBias{next.bias_variances().array() + std::max(0.0, linear)});
+  const Gaussian alone{piece.mean, Covariance::diagonal(noise)};
+  const Upper line =
+      line_push_distance(network.activation(last), joined, alone,
+                         surrogate_law(network.activation(last), alone), trace.output.component(0));
+  // Written so that NaN is no bound.
+  if (!(line.upper + moved + slack < INFINITY)) return unknown;
+  return {line.nominal + moved, next_up((line.upper + moved + slack) * kSafety)};
+}
+
+}  // namespace mixcert
