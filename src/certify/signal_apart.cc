@@ -77,7 +77,7 @@ Upper signal_apart_distance(const Network& network, const MomentTrace& trace) {
   const Vector variances = piece.covariance.variances();
   if (!(noise.minCoeff() > 0.0)) return unknown;
   const Vector weights = next.weight_mean().row(0).transpose();
-  const Vector& uncertainty = std::get<MeanFieldWeights>(next.weights()).variance.row(0).transpose();
+  const Vector uncertainty = std::get<MeanFieldWeights>(next.weights()).variance.row(0).transpose();
   const double lipschitz = network.activation(last).lipschitz().upper;
   Vector slopes(weights.size());
   double rest = 0.0, around = 0.0, whole = 0.0;
