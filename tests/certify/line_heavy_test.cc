@@ -23,5 +23,9 @@ TEST(LineHeavy, TwoHiddenLayersAreNotBelowTheirCoupling) {
   EXPECT_GE(check_random_two_stages(1000, 2000, 20000).compared, 1900);
 }
 
+TEST(LineHeavy, OutputsWithTheirSignalApartAreNotBelowSamples) {
+  EXPECT_GE(check_signals_apart(1000, 2000, 100000), 150);
+}
+
 }  // namespace
 }  // namespace mixcert::testing

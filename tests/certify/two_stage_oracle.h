@@ -49,4 +49,8 @@ struct TwoStageCheck {
 /// Bounds of random networks from seed `first` on must not be below their couplings.
 TwoStageCheck check_random_two_stages(std::uint64_t first, Index count, Index samples);
 
+/// Certificates that use (Y.30) must not be below sorted samples, nor above method moment's: networks with
+/// one output whose first layer moves the second one's neurons little. Returns how many there were.
+Index check_signals_apart(std::uint64_t first, Index count, Index samples);
+
 }  // namespace mixcert::testing
