@@ -21,8 +21,8 @@ void add_to(Vector& sum, double weight, const Vector& part) {
   sum.head(part.size()) += weight * part;
 }
 
-/// Is the local term about the law of the output as a whole (Y.1), (Y.9), (Y.20)? Then it is no sum over
-/// neurons.
+/// Is the local term about the law of the output as a whole (Y.1), (Y.9), (Y.20), (Y.28), (Y.30)? Then it is
+/// no sum over neurons.
 bool is_whole(const LayerTerms& terms) {
   return terms.theorem == "Y.1" || terms.theorem == "Y.9" || terms.theorem == "Y.20" ||
          terms.theorem == "Y.28" || terms.theorem == "Y.30";

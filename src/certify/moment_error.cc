@@ -69,6 +69,11 @@ double covariance_slack(const DenseLayer& next, const CarriedNorm& norm) {
   return dense * std::sqrt(3.0 * outputs * rounding_gamma(covariance_operations(next) + 64));
 }
 
+double covariance_rounding(const DenseLayer& layer) {
+  return static_cast<double>(layer.outputs()) *
+         std::sqrt(3.0 * rounding_gamma(covariance_operations(layer) + 64));
+}
+
 PieceError::PieceError(const DenseLayer& next, const Gaussian& piece, const SurrogateLaw& law, NoiseRule rule)
     : next_(next),
       law_(law),

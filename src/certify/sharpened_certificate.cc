@@ -1,9 +1,9 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Local terms by further theorems. Every layer's: (Y.27) where its noise is convex. The last hidden layer's:
-// the law of the output itself (Y.1), (Y.9). No metric carries this term, so a bound of W2 is all that is
-// needed; pieces combine as in (H.3). The first of two hidden layers: (Y.20), likewise a bound of W2 at the
-// output.
+// the law of the output itself (Y.1), (Y.9), (Y.30). No metric carries this term, so a bound of W2 is all
+// that is needed; pieces combine as in (H.3). The first of two hidden layers: (Y.20), likewise a bound of W2
+// at the output, or both together (Y.28).
 #include <algorithm>
 #include <utility>
 

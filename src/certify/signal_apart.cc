@@ -58,11 +58,6 @@ bool signal_can_be_apart(const Network& network, const MomentTrace& trace) {
   return true;
 }
 
-/// Root of what entries of the stored covariance, and sums of them, may be off by in units of the deviations.
-double covariance_rounding(const DenseLayer& before) {
-  return std::sqrt(8.0 * rounding_gamma(4 * (before.inputs() + before.outputs()) + 128));
-}
-
 }  // namespace
 
 Upper signal_apart_distance(const Network& network, const MomentTrace& trace) {
@@ -96,10 +91,9 @@ Upper signal_apart_distance(const Network& network, const MomentTrace& trace) {
   const double linear = row.dot(piece.covariance.to_dense() * row) - row.cwiseAbs2().dot(noise);
   const double spread =
       (weights.cwiseAbs2() + uncertainty).cwiseSqrt().cwiseProduct(variances.cwiseSqrt()).norm();
-  // W2 of Gaussians is at most the root of the trace norm of the covariances' difference.
+  // The stored covariance is that of h and g but for rounding, which also the linear part's variance has.
   const double rounding = covariance_rounding(before);
-  const double slack =
-      4.0 * lipschitz * static_cast<double>(before.outputs()) * rounding * spread + rounding * sizes.sum();
+  const double slack = rounding * (4.0 * lipschitz * spread + sizes.sum());
   const DenseLayer joined(next.name(), next.weight_mean(), next.bias_mean(), next.weights(),
                           IndependentBias{next.bias_variances().array() + std::max(0.0, linear)});
   const Gaussian alone{piece.mean, Covariance::diagonal(noise)};

@@ -200,7 +200,7 @@ TwoStageDistance two_stage_distance(const Network& network, const Carriers& carr
   const CarriedNorm& output = carriers.back().front().norms.front();
   const double lipschitz = network.activation(2).lipschitz().upper;
   const JoinedDistance joined =
-      joined_distance(parts, spreads, next, last.surrogates.front(), second, output, lipschitz);
+      joined_distance(parts, spreads, layer, next, last.surrogates.front(), second, output, lipschitz);
   distance.both = with_slack(joined.distance, slack + joined.slack + second.slack(output));
   return distance;
 }

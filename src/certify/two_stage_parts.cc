@@ -47,7 +47,7 @@ struct NeuronOrders {
   }
 };
 
-/// The second layer's inputs are those of (Y.20) but for so much of their deviations.
+/// Means and noise of the second layer's inputs are those of (Y.20) but for so much of their deviations.
 constexpr double kInputAccuracy = 1e-6;
 
 }  // namespace
@@ -91,11 +91,11 @@ double CarriedParts::distance() const {
 }
 
 JoinedDistance joined_distance(const CarriedParts& first, const std::vector<NeuronSpread>& spreads,
-                               const DenseLayer& next, const SurrogateLaw& law, const PieceError& second,
-                               const CarriedNorm& output, double lipschitz) {
+                               const DenseLayer& layer, const DenseLayer& next, const SurrogateLaw& law,
+                               const PieceError& second, const CarriedNorm& output, double lipschitz) {
   const Matrix& out = next.weight_mean();
   const Matrix variances = weight_variances(next);
-  double own = 0.0, unseen = 0.0, shift = 0.0, noise_shift = 0.0;
+  double own = 0.0, unseen = 0.0, shift = 0.0, noise_shift = 0.0, sizes = 0.0, noise_sizes = 0.0;
   for (Index l = 0; l < next.inputs(); ++l) {
     const NeuronSpread& spread = spreads[static_cast<std::size_t>(l)];
     const double full = spread.signal + spread.noise, share = spread.signal / full;
@@ -109,7 +109,14 @@ JoinedDistance joined_distance(const CarriedParts& first, const std::vector<Neur
            (column * std::sqrt(orders.without(least, 0.0)) * kSafety + column * move);
     shift += column * move;
     noise_shift += std::sqrt(variances.col(l).sum()) * move;
+    sizes += column * column * full;
+    noise_sizes += variances.col(l).sum() * full;
   }
+  // Rounded covariances move all neurons together by so much of their deviations.
+  const double rounding = lipschitz * covariance_rounding(layer);
+  own += std::sqrt(first.around.sum() * sizes) * rounding;
+  shift += std::sqrt(sizes) * rounding;
+  noise_shift += std::sqrt(noise_sizes) * rounding;
   const double square = second.signal_square(output).upper;
   const double seen = std::sqrt(std::max(0.0, square - unseen * (1.0 - 1e-9))) + shift;
   const double signal = std::sqrt(square) + shift;

@@ -34,7 +34,7 @@ struct JoinedDistance {
 /// (Y.28): of both layers. `second` is the second layer's error with its surrogate `law`, `lipschitz` a
 /// constant of its activation.
 JoinedDistance joined_distance(const CarriedParts& first, const std::vector<NeuronSpread>& spreads,
-                               const DenseLayer& next, const SurrogateLaw& law, const PieceError& second,
-                               const CarriedNorm& output, double lipschitz);
+                               const DenseLayer& layer, const DenseLayer& next, const SurrogateLaw& law,
+                               const PieceError& second, const CarriedNorm& output, double lipschitz);
 
 }  // namespace mixcert
