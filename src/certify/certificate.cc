@@ -13,6 +13,7 @@
 #include "certify/local_error.h"
 #include "certify/replaced_weights.h"
 #include "certify/rounding_terms.h"
+#include "certify/scale_limits.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert {
@@ -253,11 +254,14 @@ Certificate evaluate_certificate(const Network& network, const Sensitivity& sens
           "certificate: the trace has the wrong number of layers");
   Certificate certificate;
   certificate.form = form;
+  require_moderate(trace.output, network, sensitivity, network.hidden_count());
   certificate.first = first_layer_error(network, sensitivity, *chains_of(sensitivity, form).front(),
                                         trace.first, trace.input_count) +
                       Upper{0.0, trace.settled};
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     const LayerTrace& layer = trace.layers[static_cast<std::size_t>(k - 1)];
+    require_moderate(layer.before, network, sensitivity, k - 1);
+    require_moderate(layer.after, network, sensitivity, k - 1);
     require(network.mask(k).is_none() || layer.mask_errors.size() > 0, "certificate: the trace lacks masks");
     require(!has_replaced_weights(network.layer(k)) || layer.second_moments.size() > 0,
             "certificate: the trace lacks second moments");

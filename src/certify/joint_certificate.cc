@@ -11,6 +11,7 @@
 #include "certify/layer_parts.h"
 #include "certify/moment_error.h"
 #include "certify/rounding_terms.h"
+#include "certify/scale_limits.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert {
@@ -110,10 +111,12 @@ Certificate evaluate_joint_certificate(const Network& network, const Sensitivity
                                        const Carriers& carriers, const JointTrace& trace) {
   require(static_cast<Index>(trace.layers.size()) == network.hidden_count(),
           "certificate: the trace has the wrong number of layers");
+  require_moderate(trace.output, network, sensitivity, network.hidden_count());
   Certificate certificate;
   certificate.first = first_layer_error(network, sensitivity, trace.first, trace.input_count);
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     const auto at = static_cast<std::size_t>(k - 1);
+    require_moderate(trace.layers[at].law, network, sensitivity, k - 1);
     certificate.layers.push_back(
         evaluate_layer(network.layer(k), carriers[at], trace.layers[at], trace.input_count));
   }

@@ -15,7 +15,7 @@ using F = ActivationFunction;
 constexpr double kSmallShare = 0.06;
 constexpr double kRadius = 9.0;
 constexpr double kRatio = 1.25;
-constexpr double kLargestRadius = 100.0;
+constexpr double kLargestMomentRadius = 100.0;
 constexpr double kLeastRest = 0.05;
 constexpr double kNegligible = 1e-6;
 // With less noise than this a bound of |a| is no better than its slope.
@@ -66,7 +66,7 @@ double LineConcentration::beyond(const LineNeuron& neuron, double lambda, double
   const double size = std::abs(value) * kSafety + 1e-12;
   const double most = (1.0 + std::abs(neuron.center)) * kSafety;
   double sum = 0.0;
-  for (double radius = kRadius; radius < kLargestRadius; radius *= kRatio) {
+  for (double radius = kRadius; radius < kLargestMomentRadius; radius *= kRatio) {
     double all = outside(radius, lambda, kappa, difference, size, slope_);
     // Where |a| <= 1; P(|Z| > r) <= exp(-r^2/2).
     if (is_bounded_) all = std::min(all, std::exp(lambda * most + kappa - 0.5 * radius * radius));

@@ -14,6 +14,7 @@
 #include "certify/moment_error.h"
 #include "certify/moment_local.h"
 #include "certify/rounding_terms.h"
+#include "certify/scale_limits.h"
 #include "certify/split_error.h"
 #include "mixcert/core/error.h"
 
@@ -145,6 +146,12 @@ Certificate evaluate_moment_certificate(const Network& network, const Sensitivit
                                         const Carriers& carriers, const MomentTrace& trace) {
   require(static_cast<Index>(trace.layers.size()) == network.hidden_count(),
           "certificate: the trace has the wrong number of layers");
+  for (Index k = 1; k <= network.hidden_count(); ++k) {
+    const MomentLayerTrace& layer = trace.layers[static_cast<std::size_t>(k - 1)];
+    require_moderate(layer.before, network, sensitivity, k - 1);
+    require_moderate(layer.pieces, network, sensitivity, k - 1);
+  }
+  require_moderate(trace.output, network, sensitivity, network.hidden_count());
   Certificate certificate;
   certificate.first = first_layer_error(network, sensitivity, trace.first, 1) + Upper{0.0, trace.settled};
   for (Index k = 1; k <= network.hidden_count(); ++k) {

@@ -137,7 +137,8 @@ Upper first_layer_error(const Network& network, const Sensitivity& sensitivity, 
     const Vector errors = replaced_weight_errors(layer, first.squares, input_count);
     replaced = sqrt(Upper::of_sum(metric.dot(errors), 2 * metric.size() + 8));
   }
-  return replaced + Upper{0.0, (pushed + shifted + raised) * kSafety};
+  const double underflow = sensitivity.underflow * std::sqrt(static_cast<double>(input_count));
+  return replaced + Upper{0.0, (pushed + shifted + raised + underflow) * kSafety};
 }
 
 Upper first_layer_error(const Network& network, const Sensitivity& sensitivity, const FirstLayerTrace& first,

@@ -8,6 +8,8 @@
 #include <variant>
 
 #include "certify/metric_forms.h"
+#include "certify/scale_limits.h"
+#include "network/ordinary_scale.h"
 
 namespace mixcert {
 namespace {
@@ -32,9 +34,9 @@ Upper mean_square_factor(const Mask& mask) {
 }
 
 /// One backward pass with one form at every layer.
-class ChainBuilder {
+class MetricChainBuilder {
  public:
-  ChainBuilder(const Network& network, const std::vector<Upper>& lipschitz)
+  MetricChainBuilder(const Network& network, const std::vector<Upper>& lipschitz)
       : network_(network), lipschitz_(lipschitz) {}
 
   [[nodiscard]] MetricChain build(const MetricForm& form) const {
@@ -116,10 +118,12 @@ Vector over_inputs(ConstVectorRef per_neuron, Index input_count) {
 
 Sensitivity analyse_sensitivity(const Network& network) {
   Sensitivity result;
+  result.log_sizes = typical_sizes(network);
+  require_ordinary_sizes(network, result.log_sizes);
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     result.lipschitz.push_back(network.activation(k).lipschitz());
   }
-  const ChainBuilder builder(network, result.lipschitz);
+  const MetricChainBuilder builder(network, result.lipschitz);
   result.paper = paper_chain(network, result.lipschitz);
   for (std::size_t f = 0; f < kFormsWithoutErrors; ++f) {
     result.metrics.push_back(builder.build(closed_forms()[f]));
@@ -128,6 +132,7 @@ Sensitivity analyse_sensitivity(const Network& network) {
   for (Index k = 0; k < network.hidden_count(); ++k) {
     result.reference.push_back(choose_reference(network, result.metrics, static_cast<std::size_t>(k)));
   }
+  result.underflow = underflow_charge(result, network.outputs());
   return result;
 }
 

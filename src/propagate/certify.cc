@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
 #include "mixcert/propagate/moment_propagate.h"
+#include "network/ordinary_scale.h"
 #include "propagate/block_size.h"
 #include "propagate/methods.h"
 #include "propagate/ordered_delivery.h"
@@ -133,6 +135,7 @@ Certified certify_network(const Prepared& prepared, ConstMatrixRef inputs, Index
   certified.is_joint = is_joint(prepared, inputs);
   certified.result = certify_best(prepared, inputs, certified);
   certified.result.input = index;
+  require_finite(certified.result);
   certified.has_coupling = has_simulated_coupling(prepared, certified.result);
   return certified;
 }
@@ -155,6 +158,7 @@ void certify_block(const Prepared& prepared, ConstMatrixRef inputs, Index first,
         certified.result =
             smaller_bound(prepared, input, std::move(result), signature_floor(prepared, certified.trace));
         certified.result.input = first + i;
+        require_finite(certified.result);
         certified.has_coupling = has_simulated_coupling(prepared, certified.result);
         deliver(with_statistics(prepared, input, first + i, std::move(certified)));
       });
@@ -224,9 +228,23 @@ std::vector<std::string> certificate_assumptions(const Options& options) {
   return assumptions;
 }
 
-void certify(const Network& network, ConstMatrixRef inputs, const Options& options, const ResultSink& sink,
+void require_finite(const Result& result) {
+  if (result.method == Method::Cross) return;  // has no bound
+  bool finite = std::isfinite(result.w2.value) && std::isfinite(result.w1.value);
+  for (const Gaussian& component : result.mixture.components()) {
+    finite = finite && component.mean.allFinite() && component.covariance.variances().allFinite();
+  }
+  if (finite) return;
+  throw Error("input " + std::to_string(result.input) +
+              ": its bound or mixture is not finite: numbers of the network or of the input are too large "
+              "for double precision");
+}
+
+void certify(const Network& given, ConstMatrixRef inputs, const Options& options, const ResultSink& sink,
              const Services& services) {
   options.validate();
+  const std::optional<Network> rescaled = with_ordinary_sizes(given);
+  const Network& network = rescaled ? *rescaled : given;
   check_inputs(network, inputs);
   require(options.statistics == 0 || services.statistics != nullptr,
           "option --statistics: needs Services::statistics, which mixcert::statistics provides");

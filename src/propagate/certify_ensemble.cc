@@ -1,11 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Certification of ensembles: every member as a network of its own, then one mixture and one bound (B.1).
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "mixcert/core/error.h"
 #include "mixcert/propagate/certify.h"
+#include "network/ordinary_scale.h"
 #include "propagate/ensemble_result.h"
 #include "propagate/methods.h"
 
@@ -22,6 +24,7 @@ Result certify_members(const Ensemble& ensemble, const std::vector<Prepared>& pr
     if (options.statistics > 0) members.push_back(std::move(certified));
   }
   Result result = combine_results(std::move(results), ensemble.weights(), options);
+  require_finite(result);
   if (options.statistics == 0) return result;
   std::vector<CouplingTrace> simulated;
   for (const Certified& member : members) simulated.push_back(member.coupling());
@@ -30,10 +33,12 @@ Result certify_members(const Ensemble& ensemble, const std::vector<Prepared>& pr
   return result;
 }
 
-void certify(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options, const ResultSink& sink,
+void certify(const Ensemble& given, ConstMatrixRef inputs, const Options& options, const ResultSink& sink,
              const Services& services) {
-  if (ensemble.size() == 1) return certify(ensemble.member(0), inputs, options, sink, services);
+  if (given.size() == 1) return certify(given.member(0), inputs, options, sink, services);
   options.validate();
+  const std::optional<Ensemble> rescaled = with_ordinary_sizes(given);
+  const Ensemble& ensemble = rescaled ? *rescaled : given;
   check_inputs(ensemble.member(0), inputs);
   require(options.statistics == 0 || services.ensemble_statistics != nullptr,
           "option --statistics: needs Services::ensemble_statistics, which mixcert::statistics provides");

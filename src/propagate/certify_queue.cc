@@ -4,11 +4,13 @@
 #include <atomic>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "mixcert/core/error.h"
 #include "mixcert/propagate/certify.h"
+#include "network/ordinary_scale.h"
 #include "propagate/block_size.h"
 #include "propagate/methods.h"
 
@@ -37,9 +39,11 @@ bool is_cancelled(const Services& services) { return services.cancel != nullptr 
 
 }  // namespace
 
-void certify_queue(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options,
+void certify_queue(const Ensemble& given, ConstMatrixRef inputs, const Options& options,
                    const InputQueue& queue, const ResultSink& sink, const Services& services) {
   options.validate();
+  const std::optional<Ensemble> rescaled = with_ordinary_sizes(given);
+  const Ensemble& ensemble = rescaled ? *rescaled : given;
   require(!options.joint, "certify_queue: expected inputs one by one, got option joint");
   check_inputs(ensemble.member(0), inputs);
   const bool alone = ensemble.size() == 1;

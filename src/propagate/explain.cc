@@ -4,10 +4,12 @@
 #include "mixcert/propagate/explain.h"
 
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "mixcert/core/error.h"
 #include "mixcert/propagate/epsilon_planner.h"
+#include "network/ordinary_scale.h"
 #include "propagate/ensemble_result.h"
 #include "propagate/methods.h"
 
@@ -45,9 +47,11 @@ std::vector<double> member_contributions(const std::vector<Result>& results, con
 
 }  // namespace
 
-Explanation explain(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options,
+Explanation explain(const Ensemble& given, ConstMatrixRef inputs, const Options& options,
                     const Services& services) {
   options.validate();
+  const std::optional<Ensemble> rescaled = with_ordinary_sizes(given);
+  const Ensemble& ensemble = rescaled ? *rescaled : given;
   require(options.method != Method::Cross, "explain: method cross has no bound to explain");
   check_inputs(ensemble.member(0), inputs);
   require(options.joint || inputs.cols() == 1,

@@ -32,6 +32,9 @@ struct Prepared {
 /// Throws InvalidArgument unless there are inputs, all finite and of the network's size.
 void check_inputs(const Network& network, ConstMatrixRef inputs);
 
+/// Throws Error, naming the input, where the bound or the mixture is not finite: nothing else may be written.
+void require_finite(const Result& result);
+
 /// Which methods may be used, and what they need.
 Prepared prepare_network(const Network& network, const Options& options, const Services& services);
 

@@ -33,12 +33,17 @@ struct Sensitivity {
   std::vector<Upper> lipschitz;      ///< l_k of hidden layer k at [k-1]
   /// Index into `metrics` of the chain that grids at layer k are built in, at [k-1].
   std::vector<std::size_t> reference;
+  /// log2 of the typical size of the outputs of layers 0..K, for features of size one (R.9).
+  std::vector<double> log_sizes;
+  /// What underflow can hide in the bound of one input, at the output (R.9).
+  double underflow = 0.0;
 
   [[nodiscard]] const MetricChain& reference_chain(Index layer) const {
     return metrics[reference[static_cast<std::size_t>(layer - 1)]];
   }
 };
 
+/// Throws InvalidArgument where a layer's numbers are too large for squares of variances (R.9).
 Sensitivity analyse_sensitivity(const Network& network);
 
 /// A metric per coordinate (neuron, input), neuron-major, from one per neuron.

@@ -51,6 +51,7 @@ class Network {
   [[nodiscard]] Features features(ConstMatrixRef inputs) const;
   /// Null where the features are the inputs.
   [[nodiscard]] const FeatureMap* front() const { return front_.get(); }
+  [[nodiscard]] const std::shared_ptr<const FeatureMap>& shared_front() const { return front_; }
 
  private:
   std::vector<DenseLayer> layers_;
