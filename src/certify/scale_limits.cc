@@ -23,6 +23,11 @@ constexpr double kRoom = 128.0;
 
 double clipped(double log_size) { return std::max(log_size, kSmallestSize); }
 
+/// What is ignored of one number of a layer: nothing where all are zero.
+double ignored(double log_size) {
+  return std::isfinite(log_size) ? std::exp2(kIgnored + clipped(log_size)) : 0.0;
+}
+
 /// The least over the chains of the root of the sum of the metric at hidden layer k, on pre-activations and
 /// on activations, whichever is larger.
 double root_metric(const Sensitivity& sensitivity, std::size_t k) {
@@ -49,13 +54,18 @@ void require_ordinary_sizes(const Network& network, const std::vector<double>& l
         !has_extreme_factors(network.layer(k)),
         layer + "its factors are of sizes so far apart that double precision has no room for their squares");
   }
+  const double last = log_sizes.back();
+  require(!std::isfinite(last) || last >= kSmallestSize,
+          "layer '" + network.layer(network.hidden_count()).name() +
+              "': for inputs of size one the network's outputs are of size 2^" +
+              format_number(std::round(last)) + ", below 2^-120: measure them in smaller units");
 }
 
 double underflow_charge(const Sensitivity& sensitivity, Index outputs) {
   const std::vector<double>& sizes = sensitivity.log_sizes;
-  double charge = std::exp2(kIgnored + clipped(sizes.back())) * std::sqrt(static_cast<double>(outputs));
+  double charge = ignored(sizes.back()) * std::sqrt(static_cast<double>(outputs));
   for (std::size_t k = 0; k + 1 < sizes.size(); ++k) {
-    charge += std::exp2(kIgnored + clipped(sizes[k])) * root_metric(sensitivity, k);
+    if (const double part = ignored(sizes[k]); part > 0.0) charge += part * root_metric(sensitivity, k);
   }
   return charge * kSafety;
 }

@@ -12,7 +12,8 @@
 namespace mixcert {
 namespace {
 
-constexpr double kOrdinary = 64.0;
+// Sizes of trained networks are within this; others profit from units of their own.
+constexpr double kOrdinary = 16.0;
 
 /// log2 of the root mean square of the activations (masks included) in front of a layer, whose arguments have
 /// typical size 2^size.

@@ -17,7 +17,7 @@ namespace mixcert {
 std::vector<double> typical_sizes(const Network& network);
 
 /// The same law with hidden layers of size one wherever sizes are extreme and the activation allows it; empty
-/// where nothing is to be done, as for all networks of sizes between 2^-64 and 2^64.
+/// where nothing is to be done, as for all networks of sizes between 2^-16 and 2^16.
 std::optional<Network> with_ordinary_sizes(const Network& network);
 std::optional<Ensemble> with_ordinary_sizes(const Ensemble& ensemble);
 
