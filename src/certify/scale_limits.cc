@@ -14,14 +14,14 @@
 namespace mixcert {
 namespace {
 
-// Exponents of two. With sizes r in between, a number of r 2^kIgnored is above what products of four such
-// numbers need to be without underflow, and r 2^kRoom below what they need to be without overflow.
-constexpr double kLargestSize = 100.0;
-constexpr double kSmallestSize = -120.0;
-constexpr double kIgnored = -96.0;
-constexpr double kRoom = 128.0;
+// Exponents of two; (R.9) needs -kIgnored - kSmallest + kRoom + kLargestHidden to be at most 255.
+constexpr double kLargestHidden = 40.0;   // typical size of a hidden layer's outputs
+constexpr double kLargestOutput = 100.0;  // of the network's
+constexpr double kSmallest = -70.0;       // of the network's; hidden layers count as no smaller
+constexpr double kIgnored = -76.0;        // of a layer's size: what may be lost
+constexpr double kRoom = 64.0;            // of a layer's size: the largest number at any input
 
-double clipped(double log_size) { return std::max(log_size, kSmallestSize); }
+double clipped(double log_size) { return std::max(log_size, kSmallest); }
 
 /// What is ignored of one number of a layer: nothing where all are zero.
 double ignored(double log_size) {
@@ -46,19 +46,20 @@ void require_ordinary_sizes(const Network& network, const std::vector<double>& l
   for (Index k = 0; k < network.layer_count(); ++k) {
     const double size = log_sizes[static_cast<std::size_t>(k)];
     const std::string layer = "layer '" + network.layer(k).name() + "': ";
-    require(size <= kLargestSize,
-            layer + "for inputs of size one its outputs are of size 2^" + format_number(std::round(size)) +
-                "; variances of such numbers have no squares in double precision (limit 2^100): measure in "
-                "larger units");
+    const double largest = k < network.hidden_count() ? kLargestHidden : kLargestOutput;
+    require(size <= largest, layer + "for inputs of size one its outputs are of size 2^" +
+                                 format_number(std::round(size)) + ", above 2^" + format_number(largest) +
+                                 ": measure inputs or outputs in larger units");
     require(
         !has_extreme_factors(network.layer(k)),
         layer + "its factors are of sizes so far apart that double precision has no room for their squares");
   }
   const double last = log_sizes.back();
-  require(!std::isfinite(last) || last >= kSmallestSize,
+  require(!std::isfinite(last) || last >= kSmallest,
           "layer '" + network.layer(network.hidden_count()).name() +
               "': for inputs of size one the network's outputs are of size 2^" +
-              format_number(std::round(last)) + ", below 2^-120: measure them in smaller units");
+              format_number(std::round(last)) + ", below 2^" + format_number(kSmallest) +
+              ": measure them in smaller units");
 }
 
 double underflow_charge(const Sensitivity& sensitivity, Index outputs) {

@@ -9,8 +9,8 @@
 
 namespace mixcert {
 
-/// Throws InvalidArgument, naming the layer, where outputs have a typical size above 2^100 or factors of a
-/// Kronecker law are more than 2^128 apart.
+/// Throws InvalidArgument, naming the layer, where outputs of a hidden layer have a typical size above 2^40,
+/// the network's one outside 2^-70 .. 2^100, or factors of a Kronecker law are more than 2^64 apart.
 void require_ordinary_sizes(const Network& network, const std::vector<double>& log_sizes);
 
 /// What underflow can hide in all layers' terms together, at the output, for one input (R.9).

@@ -16,7 +16,7 @@ namespace {
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
 // Squares of numbers between 2^-256 and 2^256 exist, and so do their sums.
 constexpr double kSquaresExist = 256.0;
-constexpr double kFactorsApart = 128.0;
+constexpr double kFactorsApart = 64.0;
 
 /// log2 of the largest magnitude.
 double log_peak(const Matrix& entries) {
@@ -29,8 +29,25 @@ Matrix times_power(const Matrix& entries, int exponent) {
   return entries.unaryExpr([exponent](double x) { return std::ldexp(x, exponent); });
 }
 
+/// log2 of the largest deviation of the weights of a joint law, or of its biases.
+double log_joint_deviation(const JointWeights& law, Index inputs, bool of_bias) {
+  double largest = 0.0;
+  for (Index i = 0; i < law.covariance.rows(); ++i) {
+    if ((i % (inputs + 1) == inputs) == of_bias) largest = std::max(largest, law.covariance(i, i));
+  }
+  return 0.5 * std::log2(largest);
+}
+
+double log_shared_deviation(const SharedWeights& law, Index inputs, bool of_bias) {
+  double largest = 0.0;
+  for (const SharedWeights::Place& place : law.places) {
+    if ((place.column == inputs) == of_bias) largest = std::max(largest, law.variance(place.parameter));
+  }
+  return 0.5 * std::log2(largest);
+}
+
 /// log2 of the largest deviation of a weight, up to a small factor.
-double log_peak_deviation(const WeightCovariance& weights) {
+double log_peak_deviation(const WeightCovariance& weights, Index inputs) {
   return std::visit(
       Overloaded{[](const DeterministicWeights&) { return kNothing; },
                  [](const MeanFieldWeights& law) { return 0.5 * log_peak(law.variance); },
@@ -46,8 +63,8 @@ double log_peak_deviation(const WeightCovariance& weights) {
                    return largest;
                  },
                  [](const FullWeights& law) { return 0.5 * log_peak(law.covariance.diagonal()); },
-                 [](const JointWeights& law) { return 0.5 * log_peak(law.covariance.diagonal()); },
-                 [](const SharedWeights& law) { return 0.5 * log_peak(law.variance); }},
+                 [&](const JointWeights& law) { return log_joint_deviation(law, inputs, false); },
+                 [&](const SharedWeights& law) { return log_shared_deviation(law, inputs, false); }},
       weights);
 }
 
@@ -133,7 +150,8 @@ BiasCovariance scaled_bias(const BiasCovariance& bias, int exponent) {
 }  // namespace
 
 double log_row_size(const DenseLayer& layer) {
-  const double peak = std::max(log_peak(layer.weight_mean()), log_peak_deviation(layer.weights()));
+  const double peak =
+      std::max(log_peak(layer.weight_mean()), log_peak_deviation(layer.weights(), layer.inputs()));
   // The largest entry stands for all where squares do not exist.
   if (!(std::abs(peak) < kSquaresExist)) return peak + 0.5 * std::log2(static_cast<double>(layer.inputs()));
   const double squares = layer.row_norms().squaredNorm() + layer.row_variances().sum();
@@ -146,9 +164,12 @@ double log_bias_size(const DenseLayer& layer) {
                             [](const IndependentBias& law) { return 0.5 * log_peak(law.variance); },
                             [](const CorrelatedBias& law) { return 0.5 * log_peak(law.covariance); }},
                  layer.bias());
-  const auto* joint = std::get_if<JointWeights>(&layer.weights());
-  const double shared = joint == nullptr ? kNothing : log_peak_deviation(*joint);
-  return std::max({log_peak(layer.bias_mean()), noise, shared});
+  const double together = std::visit(
+      Overloaded{[&](const JointWeights& law) { return log_joint_deviation(law, layer.inputs(), true); },
+                 [&](const SharedWeights& law) { return log_shared_deviation(law, layer.inputs(), true); },
+                 [](const auto&) { return kNothing; }},
+      layer.weights());
+  return std::max({log_peak(layer.bias_mean()), noise, together});
 }
 
 bool has_extreme_factors(const DenseLayer& layer) {

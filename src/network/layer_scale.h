@@ -15,7 +15,7 @@ double log_row_size(const DenseLayer& layer);
 /// The same of the entries of the bias.
 double log_bias_size(const DenseLayer& layer);
 
-/// Are the factors of a Kronecker law so far apart (2^128 and 2^-128) that their product alone is ordinary?
+/// Are the factors of a Kronecker law so far apart (2^32 and 2^-32) that their product alone is ordinary?
 bool has_extreme_factors(const DenseLayer& layer);
 
 /// The law of 2^weight_exponent W, 2^bias_exponent b, Kronecker factors brought to one size. No digit

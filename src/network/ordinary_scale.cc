@@ -39,9 +39,13 @@ bool has_free_units(const Network& network, Index k) {
 std::vector<int> unit_exponents(const Network& network) {
   const std::vector<double> sizes = typical_sizes(network);
   std::vector<int> exponents(sizes.size(), 0);
-  for (std::size_t k = 0; k < sizes.size(); ++k) {
-    if (!is_extreme(sizes[k]) || !has_free_units(network, static_cast<Index>(k))) continue;
-    exponents[k] = -static_cast<int>(std::lround(sizes[k]));
+  for (Index k = network.hidden_count() - 1; k >= 0; --k) {
+    const auto at = static_cast<std::size_t>(k);
+    if (!has_free_units(network, k)) continue;
+    // Outputs that are zero have no size of their own; theirs is what makes the next weights ordinary.
+    const double size =
+        std::isfinite(sizes[at]) ? sizes[at] : -log_row_size(network.layer(k + 1)) - exponents[at + 1];
+    if (is_extreme(size)) exponents[at] = -static_cast<int>(std::lround(size));
   }
   return exponents;
 }
