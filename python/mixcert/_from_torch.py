@@ -56,8 +56,8 @@ def _require_untied(module: nn.Module, names: List[str]) -> None:
             first = owners.setdefault(id(parameter), name)
             if first != name:
                 raise ValueError(
-                    f"from_torch: layers '{first}' and '{name}' share a parameter; weights of different layers must "
-                    "be independent"
+                    f"from_torch: layers '{first}' and '{name}' share a parameter; weights of different layers "
+                    "must be independent"
                 )
 
 

@@ -12,16 +12,11 @@ from typing import Any, Callable, Dict, Optional, Tuple
 import torch
 from torch import nn
 
-Entry = Dict[str, Any]
-Shape = Optional[Tuple[int, ...]]  # (channels, height, width) of an image; None: a vector
+from ._torch_windows import Entry, Shape, Unsupported, adaptive_pool, average_pool, max_pool, pair, window
 
 # Keys of the means of random weights, in a layer's own state dict: bayesian-torch, blitz, torchbnn and
 # torch-uncertainty, PyTorch-BayesianCNN, SWAG.
 MEAN_KEYS = ("mu_weight", "mu_kernel", "weight_sampler.mu", "weight_mu", "W_mu", "weight_mean")
-
-
-class Unsupported(ValueError):
-    """A layer that cannot be taken; `reason` goes on where the caller has named it."""
 
 
 def random_weight(module: nn.Module) -> Optional[torch.Tensor]:
@@ -45,23 +40,10 @@ def is_kind(module: nn.Module, kind: Any) -> bool:
     )
 
 
-def _pair(value: Any) -> Tuple[int, int]:
-    return (int(value[0]), int(value[1])) if isinstance(value, (tuple, list)) else (int(value), int(value))
-
-
 def _dense(name: str, outputs: int, inputs: int, shape: Shape) -> Entry:
     if shape is not None and shape[:2] != (1, 1):
         raise Unsupported("it acts on each row of an image; flatten the image before it")
     return {"type": "dense", "name": name, "in": int(inputs), "out": int(outputs)}
-
-
-def _window(shape: Tuple[int, ...], entry: Entry, dilation: Tuple[int, ...] = (1, 1)) -> Tuple[int, ...]:
-    """Positions per axis: floor((H + 2 P - D (K - 1) - 1) / S) + 1."""
-    kernel, stride, padding = entry["kernel"], entry["stride"], entry["padding"]
-    return tuple(
-        (size + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1) // stride[i] + 1
-        for i, size in enumerate(shape[1:])
-    )
 
 
 def _padding(module: Any, kernel: Tuple[int, ...], dilation: Tuple[int, ...]) -> Tuple[int, int]:
@@ -72,7 +54,7 @@ def _padding(module: Any, kernel: Tuple[int, ...], dilation: Tuple[int, ...]) ->
         if any(t % 2 for t in total):
             raise Unsupported("padding 'same' of an even kernel pads one side more than the other")
         return total[0] // 2, total[1] // 2
-    return _pair(module.padding)
+    return pair(module.padding)
 
 
 def convolution(name: str, module: Any, weight_shape: Tuple[int, ...], shape: Shape) -> Tuple[Entry, Shape]:
@@ -80,7 +62,7 @@ def convolution(name: str, module: Any, weight_shape: Tuple[int, ...], shape: Sh
         raise Unsupported("a convolution needs input_shape=(channels, height, width)")
     if getattr(module, "padding_mode", "zeros") != "zeros":
         raise Unsupported(f"padding_mode {module.padding_mode!r}; only 'zeros' is there")
-    kernel, dilation = tuple(int(n) for n in weight_shape[2:]), _pair(getattr(module, "dilation", 1))
+    kernel, dilation = tuple(int(n) for n in weight_shape[2:]), pair(getattr(module, "dilation", 1))
     groups = int(getattr(module, "groups", 1))
     entry: Entry = {
         "type": "conv2d",
@@ -90,12 +72,12 @@ def convolution(name: str, module: Any, weight_shape: Tuple[int, ...], shape: Sh
         "height": shape[1],
         "width": shape[2],
         "kernel": list(kernel),
-        "stride": list(_pair(module.stride)),
+        "stride": list(pair(module.stride)),
         "padding": list(_padding(module, kernel, dilation)),
         "dilation": list(dilation),
         "groups": groups,
     }
-    return entry, (entry["out"], *_window(shape, entry, dilation))
+    return entry, (entry["out"], *window(shape, entry, dilation))
 
 
 def random_layer(name: str, module: nn.Module, weight: torch.Tensor, shape: Shape) -> Tuple[Entry, Shape]:
@@ -111,8 +93,8 @@ def activation(function: str, **more: Any) -> Entry:
     return {"type": "activation", "function": function, **more}
 
 
-def leaky_relu(slope: float) -> Entry:
-    return activation("leaky_relu", slope=float(slope))
+def leaky_relu(negative_slope: float) -> Entry:
+    return activation("leaky_relu", slope=float(negative_slope))
 
 
 def gelu(approximate: str = "none") -> Entry:
@@ -138,56 +120,6 @@ def elu(alpha: float = 1.0) -> Entry:
 
 def dropout(rate: float) -> Entry:
     return {"type": "dropout", "rate": float(rate)}
-
-
-def pool(kind: str, shape: Shape, kernel: Any, stride: Any, padding: Any, ceil: bool) -> Tuple[Entry, Shape]:
-    if shape is None:
-        raise Unsupported("a pool needs an image before it")
-    if ceil:
-        raise Unsupported("argument ceil_mode=True; only False is there")
-    step = kernel if stride is None or stride == () else stride
-    entry = {
-        "type": kind,
-        "kernel": list(_pair(kernel)),
-        "stride": list(_pair(step)),
-        "padding": list(_pair(padding)),
-    }
-    return entry, (shape[0], *_window(shape, entry))
-
-
-def average_pool(
-    shape: Shape,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: Any,
-) -> Tuple[Entry, Shape]:
-    if divisor_override is not None:
-        raise Unsupported(f"argument divisor_override={divisor_override!r}; only None is there")
-    if not count_include_pad and any(_pair(padding)):
-        raise Unsupported("argument count_include_pad=False; averages that leave the padding out are not there")
-    return pool("avg_pool2d", shape, kernel_size, stride, padding, ceil_mode)
-
-
-def adaptive_pool(shape: Shape, output_size: Any) -> Tuple[Entry, Shape]:
-    if shape is None:
-        raise Unsupported("a pool needs an image before it")
-    sizes: Any = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * 2
-    wanted = tuple(have if want is None else int(want) for want, have in zip(sizes, shape[1:]))
-    if any(want < 1 or have % want for have, want in zip(shape[1:], wanted)):
-        raise Unsupported(f"output size {wanted} does not divide the image {shape[1:]}")
-    kernel = tuple(have // want for have, want in zip(shape[1:], wanted))
-    return pool("avg_pool2d", shape, kernel, kernel, 0, False)
-
-
-def max_pool(
-    shape: Shape, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-) -> Tuple[Entry, Shape]:
-    if _pair(dilation) != (1, 1):
-        raise Unsupported(f"argument dilation={dilation!r}; only 1 is there")
-    return pool("max_pool2d", shape, kernel_size, stride, padding, ceil_mode)
 
 
 def _batch_norm(name: str, module: Any) -> Entry:
@@ -231,7 +163,7 @@ def flattened_axes(shape: Shape, start_dim: int, end_dim: int) -> Tuple[Optional
     axes = 2 if shape is None else 4  # the first counts inputs
     if start_dim not in (1, 1 - axes) or end_dim not in (axes - 1, -1):
         raise Unsupported(
-            f"arguments start_dim={start_dim}, end_dim={end_dim}; only flattening of all axes but the first is there"
+            f"arguments start_dim={start_dim}, end_dim={end_dim}; only all axes but the first can be flattened"
         )
     return flattened(shape)
 
@@ -250,14 +182,14 @@ def plain_layer(name: str, module: Any, shape: Shape) -> Tuple[Optional[Entry], 
         return _batch_norm(name, module), shape
     if is_kind(module, nn.Flatten):
         return flattened_axes(shape, module.start_dim, module.end_dim)
-    window = [getattr(module, key, None) for key in ("kernel_size", "stride", "padding")]
+    moves = [getattr(module, key, None) for key in ("kernel_size", "stride", "padding")]
     if is_kind(module, nn.MaxPool2d):
         if module.return_indices:
             raise Unsupported("argument return_indices=True; only False is there")
-        return max_pool(shape, *window, module.dilation, module.ceil_mode)
+        return max_pool(shape, *moves, module.dilation, module.ceil_mode)
     if is_kind(module, nn.AvgPool2d):
         counts = (module.count_include_pad, module.divisor_override)
-        return average_pool(shape, *window, module.ceil_mode, *counts)
+        return average_pool(shape, *moves, module.ceil_mode, *counts)
     if is_kind(module, nn.AdaptiveAvgPool2d):
         return adaptive_pool(shape, module.output_size)
     if isinstance(module, (nn.Softmax, nn.LogSoftmax)):

@@ -11,7 +11,8 @@ import torch.nn.functional as F
 from torch import fx
 
 from . import _torch_layers as layers
-from ._torch_layers import Entry, Shape, Unsupported
+from . import _torch_windows as windows
+from ._torch_windows import Entry, Shape, Unsupported
 
 REQUIRED = object()  # in place of a default
 
@@ -58,9 +59,7 @@ def same_shape(make: Callable[..., Any], *parameters: Tuple[str, Any], inplace: 
     """A step whose output has the shape of its input."""
     read = tuple(name for name, _ in parameters)
     more = (("inplace", False),) if inplace else ()
-    return Step(
-        (*parameters, *more), (*read, "inplace"), lambda shape, **given: (make(**given), shape)
-    )
+    return Step((*parameters, *more), (*read, "inplace"), lambda shape, **given: (make(**given), shape))
 
 
 def _activation(name: str, inplace: bool = False) -> Step:
@@ -91,7 +90,7 @@ _STEPS: Dict[str, Step] = {
     "tanh": _activation("tanh"),
     "sigmoid": _activation("sigmoid"),
     "erf": _activation("erf"),
-    "leaky_relu": same_shape(lambda negative_slope: layers.leaky_relu(negative_slope), ("negative_slope", 0.01)),
+    "leaky_relu": same_shape(layers.leaky_relu, ("negative_slope", 0.01)),
     "gelu": same_shape(layers.gelu, ("approximate", "none"), inplace=False),
     "softplus": same_shape(layers.softplus, ("beta", 1), ("threshold", 20), inplace=False),
     "elu": same_shape(layers.elu, ("alpha", 1.0)),
@@ -103,14 +102,14 @@ _STEPS: Dict[str, Step] = {
     "max_pool2d": Step(
         (*_POOL, ("dilation", 1), ("ceil_mode", False), ("return_indices", False)),
         ("kernel_size", "stride", "padding", "dilation", "ceil_mode"),
-        layers.max_pool,
+        windows.max_pool,
     ),
     "avg_pool2d": Step(
         (*_POOL, ("ceil_mode", False), ("count_include_pad", True), ("divisor_override", None)),
         ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override"),
-        layers.average_pool,
+        windows.average_pool,
     ),
-    "adaptive_avg_pool2d": Step((("output_size", REQUIRED),), ("output_size",), layers.adaptive_pool),
+    "adaptive_avg_pool2d": Step((("output_size", REQUIRED),), ("output_size",), windows.adaptive_pool),
     "softmax": Step(_SOFTMAX, ("dim", "_stacklevel", "dtype"), _softmax),
     "log_softmax": Step(_SOFTMAX, ("dim", "_stacklevel", "dtype"), _softmax),
 }

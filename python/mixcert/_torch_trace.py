@@ -14,8 +14,8 @@ import torch
 from torch import fx, nn
 
 from . import _torch_layers as layers
-from ._torch_layers import Entry
 from ._torch_walk import INPUT_MODULE, Walk, is_dropout, training_argument
+from ._torch_windows import Entry, Shape
 
 
 class Reading(NamedTuple):
@@ -67,8 +67,7 @@ def copied(module: nn.Module) -> nn.Module:
     memo: Dict[int, Any] = {}
     for part in module.modules():
         for value in vars(part).values():
-            held = value if isinstance(value, (list, tuple)) else value.values() if isinstance(value, dict) else [value]
-            for tensor in held:
+            for tensor in value.values() if isinstance(value, dict) else [value]:
                 if isinstance(tensor, torch.Tensor) and not tensor.is_leaf:
                     memo[id(tensor)] = tensor.detach().clone()
     return copy.deepcopy(module, memo)
@@ -116,10 +115,9 @@ def _same_steps(first: fx.Graph, second: fx.Graph) -> bool:
         places = {node: i for i, node in enumerate(graph.nodes)}
         result = []
         for node in graph.nodes:
+            given: Any = (node.args, dict(node.kwargs))
             if is_dropout(node):
-                given: Any = (node.args[:2], {k: v for k, v in node.kwargs.items() if k not in ("training", "train")})
-            else:
-                given = (node.args, dict(node.kwargs))
+                given = (node.args[:2], {k: v for k, v in node.kwargs.items() if not k.startswith("train")})
             name = None if node.op == "get_attr" else node.target
             result.append((node.op, name, repr(fx.node.map_arg(given, lambda n: places[n]))))
         return result
@@ -141,7 +139,7 @@ def _dropout_modules(module: nn.Module, graph: fx.Graph) -> int:
     return sum(node.op == "call_module" and isinstance(named[node.target], nn.Dropout) for node in graph.nodes)
 
 
-def _shape(input_shape: Any) -> layers.Shape:
+def _shape(input_shape: Any) -> Shape:
     if input_shape is None:
         return None
     shape = tuple(int(n) for n in input_shape)
@@ -159,7 +157,8 @@ def read(module: nn.Module, input_shape: Any = None, dropout: bool = True) -> Re
         own = copied(module)
     except Exception as error:
         raise ValueError(
-            f"from_torch: expected a module that can be copied, since reading forward may change it ({first_line(error)})"
+            "from_torch: expected a module that can be copied, since reading forward may change it "
+            f"({first_line(error)})"
         ) from error
     evaluation, training = _graph(own, False), _graph(own, True)
     modes = _modes_of_dropout(evaluation, training)

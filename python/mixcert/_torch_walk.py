@@ -11,8 +11,8 @@ import torch
 from torch import fx, nn
 
 from . import _torch_layers as layers
-from ._torch_layers import Entry, Shape, Unsupported
 from ._torch_steps import FUNCTIONS, METHODS, REQUIRED, Step, bind
+from ._torch_windows import Entry, Shape, Unsupported
 
 INPUT_MODULE = "module"  # the name of the caller's module in the recorded one
 _SUMS = (operator.add, operator.iadd, torch.add)
@@ -49,6 +49,10 @@ def _input_of(node: Any) -> Any:
     return node.args[0] if node.args else node.kwargs.get("input")
 
 
+def _name(node: Any) -> str:
+    return node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "?")
+
+
 class _Value(NamedTuple):
     """What one step of forward computes: the layers behind it, from the input on."""
 
@@ -77,7 +81,7 @@ class Walk:
             self.memory[node] = node
             try:
                 self.values[node] = getattr(self, node.op)(node)
-            except Unsupported as error:
+            except (Unsupported, TypeError, IndexError, OverflowError) as error:
                 raise ValueError(f"from_torch: {self.title(node)}: {error}") from None
         if self.result is None or not self.result.entries:
             raise ValueError("from_torch: expected a module whose output comes from its input by layers")
@@ -90,8 +94,7 @@ class Walk:
         if node.op == "call_module":
             name = self.name(node)
             return f"layer '{name}' ({type(self.module.get_submodule(name)).__name__})"
-        name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "?")
-        return f"step '{name}' of forward"
+        return f"step '{_name(node)}' of forward"
 
     def value(self, argument: Any) -> Optional[_Value]:
         return self.values[argument] if isinstance(argument, fx.Node) else None
@@ -99,8 +102,8 @@ class Walk:
     def placeholder(self, node: Any) -> Optional[_Value]:
         return _Value((), self.shape) if not self.values else None
 
-    def get_attr(self, node: Any) -> Optional[_Value]:
-        return None
+    def get_attr(self, node: Any) -> None:
+        pass
 
     def output(self, node: Any) -> None:
         given = node.args[0]
@@ -166,21 +169,24 @@ class Walk:
         """A step on sizes or divergences, with no layer's output among its arguments."""
         if any(self.value(argument) is not None for argument in node.all_input_nodes):
             raise Unsupported("no layer of mixcert has its meaning")
-        name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+        name = _name(node)
         if name.endswith("_") and not name.endswith("__"):
             raise Unsupported("it changes something that is no layer's output")
 
     def item(self, node: Any, before: _Value) -> Optional[_Value]:
         """The output of a layer that returns (output, divergence)."""
         maker = node.args[0]
-        if maker.op != "call_module" or layers.random_weight(self.module.get_submodule(self.name(maker))) is None:
+        made = self.module.get_submodule(self.name(maker)) if maker.op == "call_module" else None
+        if made is None or layers.random_weight(made) is None:
             raise Unsupported("indexing of anything but what a random layer returns")
         self.memory[node] = self.memory[maker]
         return before if node.args[1] == 0 else None
 
     def view(self, node: Any, before: _Value) -> _Value:
         """(batch, features), the batch as -1 or as the input's own."""
-        sizes = node.args[1] if len(node.args) == 2 and isinstance(node.args[1], (tuple, list)) else node.args[1:]
+        sizes = node.args[1:]
+        if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
+            sizes = sizes[0]
         if node.kwargs or len(sizes) != 2:
             raise Unsupported("expected (batch, features)")
         if not isinstance(sizes[0], fx.Node) and sizes[0] != -1:
@@ -195,8 +201,7 @@ class Walk:
         if step is None:
             raise Unsupported("no layer of mixcert has its meaning")
         given = bind(step, *_behind_input(node))
-        name = node.target if isinstance(node.target, str) else node.target.__name__
-        overwrites = bool(given.pop("inplace", False)) or name.endswith("_")
+        overwrites = bool(given.pop("inplace", False)) or _name(node).endswith("_")
         self.touch(node, _input_of(node), overwrites, step.aliases)
         entry, shape = step.make(before.shape, **{key: given[key] for key in step.read if key in given})
         if step.drops and not self.drops(node):
@@ -216,12 +221,10 @@ class Walk:
         """Refuses a step that overwrites memory which a later step reads as it was before."""
         home = self.memory[source]
         if overwrites:
-            seen = list(self.memory)
-            for other in seen:
-                if self.memory[other] is home and other is not node:
-                    later = [user for user in other.users if user not in self.memory and not _asks_size(user)]
-                    if later:
-                        raise Unsupported("it overwrites a value that a later step uses")
+            held = [other for other, at in self.memory.items() if at is home and other is not node]
+            users = [user for other in held for user in other.users]
+            if any(user not in self.memory and not _asks_size(user) for user in users):
+                raise Unsupported("it overwrites a value that a later step uses")
         if overwrites or aliases:
             self.memory[node] = home
 

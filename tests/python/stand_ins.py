@@ -38,7 +38,7 @@ def log1p_exp(rho):
 
 class Random(nn.Module):
     """A layer whose state dict has the given keys: means first, then what makes standard deviations. `noise`
-    draws as the library does: from the layer and the key of a mean."""
+    draws as the library does, from the layer, the key of a mean and the mean."""
 
     def __init__(self, keys, size, rng, extra=(), noise=None, formula=torch.nn.functional.softplus):
         super().__init__()
@@ -69,7 +69,8 @@ class Random(nn.Module):
             y = nn.functional.linear(x, weight, bias)
         else:
             y = nn.functional.conv2d(x, weight, bias, self.stride, self.padding, self.dilation, self.groups)
-        return (y, torch.log(self.formula(dict(self.named_parameters())[self.keys[1]])).sum()) if self.divergence else y
+        deviation = self.formula(dict(self.named_parameters())[self.keys[1]])
+        return (y, torch.log(deviation).sum()) if self.divergence else y
 
 
 class NeverRun(Random):
