@@ -62,6 +62,7 @@ struct ResultView {
 void bind_options(py::module_& module);
 void bind_layers(py::module_& module);
 void bind_network(py::module_& module);
+void bind_noise_free(py::module_& module);
 void bind_import(py::module_& module);
 void bind_mixture(py::module_& module);
 /// Gives the class so that other files add their methods.

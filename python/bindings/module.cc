@@ -35,6 +35,7 @@ PYBIND11_MODULE(_core, module) {
   bind_options(module);
   bind_layers(module);
   bind_network(module);
+  bind_noise_free(module);
   bind_import(module);
   bind_mixture(module);
   py::class_<ResultView> view = bind_result(module);

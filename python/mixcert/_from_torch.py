@@ -11,17 +11,9 @@ from torch import nn
 from . import _torch_posterior as posteriors
 from ._import import import_entries
 from ._network import Network
-from ._torch_trace import architecture
-
-
-def _without_dropout(entries: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
-    kept = []
-    for entry in entries:
-        if entry["type"] == "residual":
-            kept.append(dict(entry, layers=_without_dropout(entry["layers"])))
-        elif entry["type"] != "dropout":
-            kept.append(entry)
-    return kept
+from ._torch_check import check
+from ._torch_noise_free import place_means
+from ._torch_trace import read
 
 
 def weight_names(entries: List[Dict[str, Any]]) -> List[str]:
@@ -56,6 +48,19 @@ def _require_order(module: nn.Module, entries: List[Dict[str, Any]], library: st
         raise ValueError(f"from_torch: {library}: expected biases in all layers or in none")
 
 
+def _require_untied(module: nn.Module, names: List[str]) -> None:
+    """A parameter of two layers is one random variable where a posterior gives its law."""
+    owners: Dict[int, str] = {}
+    for name in names:
+        for parameter in module.get_submodule(name).parameters():
+            first = owners.setdefault(id(parameter), name)
+            if first != name:
+                raise ValueError(
+                    f"from_torch: layers '{first}' and '{name}' share a parameter; weights of different layers "
+                    "must be independent"
+                )
+
+
 def convert(
     module: Any,
     posterior: Any = None,
@@ -72,12 +77,14 @@ def convert(
     if not list(root.children()):  # a layer alone
         root = nn.Sequential(root)
         arrays = [(f"0.{name}", value) for name, value in arrays]
-    entries = architecture(root, input_shape)
-    if not dropout:
-        entries = _without_dropout(entries)
+    reading = read(root, input_shape, dropout)
+    entries, names = reading.entries, weight_names(reading.entries)
+    outside = posterior is not None or source.module is not module
+    if outside:
+        _require_untied(root, names)
     if source.library in posteriors.FLAT and source.module is root:
         _require_order(root, entries, source.library)
-    return import_entries(
+    network = import_entries(
         arrays,
         source.library,
         json.dumps(entries),
@@ -85,3 +92,11 @@ def convert(
         scales=scales,
         swag_scale=swag_scale,
     )
+
+    def prepare(own: nn.Module) -> None:
+        if outside:
+            place_means(own, source.library, dict(arrays), names)
+
+    shape = None if input_shape is None else tuple(input_shape)
+    lines = reading.assumptions + check(network._core, root, shape, reading.noisy, prepare)
+    return network if not lines else Network._wrap(network._core.with_assumptions(lines))

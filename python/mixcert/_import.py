@@ -118,9 +118,13 @@ def from_torch(
     after the module's), an optimizer of IVON or VOGN, a Laplace object, or arrays by name. `library` says
     whose formulas hold; by default the names of the arrays do.
 
-    Dropout is random, as in Monte Carlo dropout; `dropout=False` leaves it out, as module.eval() does. Batch
-    norm uses its running statistics. `input_shape` = (channels, height, width) of images. The other arguments
-    are those of :func:`import_weights`. ValueError: a layer without the same meaning here.
+    Dropout is random, as in Monte Carlo dropout, unless it is written with training=False; `dropout=False`
+    leaves it out, as module.eval() does. Batch norm uses its running statistics. `input_shape` = (channels,
+    height, width) of images. The other arguments are those of :func:`import_weights`.
+
+    The network is compared with the module's own forward, both without noise; what could not be compared is
+    among its `assumptions`. ValueError: a layer or an argument without the same meaning here, or a difference.
+    The module stays as it is.
 
         model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Dropout(0.1), nn.Linear(8, 1))
         network = mixcert.from_torch(model)

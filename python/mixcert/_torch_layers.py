@@ -12,16 +12,11 @@ from typing import Any, Callable, Dict, Optional, Tuple
 import torch
 from torch import nn
 
-Entry = Dict[str, Any]
-Shape = Optional[Tuple[int, ...]]  # (channels, height, width) of an image; None: a vector
+from ._torch_windows import Entry, Shape, Unsupported, adaptive_pool, average_pool, max_pool, pair, window
 
 # Keys of the means of random weights, in a layer's own state dict: bayesian-torch, blitz, torchbnn and
 # torch-uncertainty, PyTorch-BayesianCNN, SWAG.
 MEAN_KEYS = ("mu_weight", "mu_kernel", "weight_sampler.mu", "weight_mu", "W_mu", "weight_mean")
-
-
-class Unsupported(ValueError):
-    """A layer that cannot be taken; `reason` goes on where the caller has named it."""
 
 
 def random_weight(module: nn.Module) -> Optional[torch.Tensor]:
@@ -33,26 +28,22 @@ def random_weight(module: nn.Module) -> Optional[torch.Tensor]:
     return None
 
 
+# Methods that say what a layer computes.
+_FORWARD = ("forward", "_conv_forward")
+
+
 def is_kind(module: nn.Module, kind: Any) -> bool:
     """A `kind`, or a subclass that computes the same: one with a forward of its own is another layer."""
-    return isinstance(module, kind) and type(module).forward is kind.forward
-
-
-def _pair(value: Any) -> Tuple[int, int]:
-    return (int(value[0]), int(value[1])) if isinstance(value, (tuple, list)) else (int(value), int(value))
-
-
-def _dense(name: str, outputs: int, inputs: int) -> Entry:
-    return {"type": "dense", "name": name, "in": int(inputs), "out": int(outputs)}
-
-
-def _window(shape: Tuple[int, ...], entry: Entry, dilation: Tuple[int, ...] = (1, 1)) -> Tuple[int, ...]:
-    """Positions per axis: floor((H + 2 P - D (K - 1) - 1) / S) + 1."""
-    kernel, stride, padding = entry["kernel"], entry["stride"], entry["padding"]
-    return tuple(
-        (size + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1) // stride[i] + 1
-        for i, size in enumerate(shape[1:])
+    return isinstance(module, kind) and all(
+        getattr(type(module), name, None) is getattr(kind, name, None) and name not in vars(module)
+        for name in _FORWARD
     )
+
+
+def _dense(name: str, outputs: int, inputs: int, shape: Shape) -> Entry:
+    if shape is not None and shape[:2] != (1, 1):
+        raise Unsupported("it acts on each row of an image; flatten the image before it")
+    return {"type": "dense", "name": name, "in": int(inputs), "out": int(outputs)}
 
 
 def _padding(module: Any, kernel: Tuple[int, ...], dilation: Tuple[int, ...]) -> Tuple[int, int]:
@@ -63,7 +54,7 @@ def _padding(module: Any, kernel: Tuple[int, ...], dilation: Tuple[int, ...]) ->
         if any(t % 2 for t in total):
             raise Unsupported("padding 'same' of an even kernel pads one side more than the other")
         return total[0] // 2, total[1] // 2
-    return _pair(module.padding)
+    return pair(module.padding)
 
 
 def convolution(name: str, module: Any, weight_shape: Tuple[int, ...], shape: Shape) -> Tuple[Entry, Shape]:
@@ -71,7 +62,7 @@ def convolution(name: str, module: Any, weight_shape: Tuple[int, ...], shape: Sh
         raise Unsupported("a convolution needs input_shape=(channels, height, width)")
     if getattr(module, "padding_mode", "zeros") != "zeros":
         raise Unsupported(f"padding_mode {module.padding_mode!r}; only 'zeros' is there")
-    kernel, dilation = tuple(int(n) for n in weight_shape[2:]), _pair(getattr(module, "dilation", 1))
+    kernel, dilation = tuple(int(n) for n in weight_shape[2:]), pair(getattr(module, "dilation", 1))
     groups = int(getattr(module, "groups", 1))
     entry: Entry = {
         "type": "conv2d",
@@ -81,18 +72,18 @@ def convolution(name: str, module: Any, weight_shape: Tuple[int, ...], shape: Sh
         "height": shape[1],
         "width": shape[2],
         "kernel": list(kernel),
-        "stride": list(_pair(module.stride)),
+        "stride": list(pair(module.stride)),
         "padding": list(_padding(module, kernel, dilation)),
         "dilation": list(dilation),
         "groups": groups,
     }
-    return entry, (entry["out"], *_window(shape, entry, dilation))
+    return entry, (entry["out"], *window(shape, entry, dilation))
 
 
 def random_layer(name: str, module: nn.Module, weight: torch.Tensor, shape: Shape) -> Tuple[Entry, Shape]:
     """A layer of a library of Bayesian layers, by its keys."""
     if weight.dim() == 2:
-        return _dense(name, weight.shape[0], weight.shape[1]), None
+        return _dense(name, weight.shape[0], weight.shape[1], shape), None
     if weight.dim() == 4:
         return convolution(name, module, tuple(weight.shape), shape)
     raise Unsupported(f"weights of shape {tuple(weight.shape)}; expected a dense layer or a 2-D convolution")
@@ -102,26 +93,28 @@ def activation(function: str, **more: Any) -> Entry:
     return {"type": "activation", "function": function, **more}
 
 
-def leaky_relu(slope: float) -> Entry:
-    return activation("leaky_relu", slope=float(slope))
+def leaky_relu(negative_slope: float) -> Entry:
+    return activation("leaky_relu", slope=float(negative_slope))
 
 
 def gelu(approximate: str = "none") -> Entry:
     if approximate != "none":
-        raise Unsupported(f"gelu with approximate={approximate!r}; only the exact one is there")
+        raise Unsupported(f"argument approximate={approximate!r}; only 'none' is there")
     return activation("gelu")
 
 
 def softplus(beta: float = 1.0, threshold: float = 20.0) -> Entry:
     # Above the threshold torch returns x itself, which is softplus(x) to 2e-9 relative at 20.
     if beta != 1 or threshold < 20:
-        raise Unsupported(f"softplus with beta={beta}, threshold={threshold}; only 1 and at least 20 are there")
+        raise Unsupported(
+            f"arguments beta={beta}, threshold={threshold}; only 1 and at least 20 are there"
+        )
     return activation("softplus")
 
 
 def elu(alpha: float = 1.0) -> Entry:
     if alpha != 1:
-        raise Unsupported(f"elu with alpha={alpha}; only 1 is there")
+        raise Unsupported(f"argument alpha={alpha}; only 1 is there")
     return activation("elu")
 
 
@@ -129,47 +122,8 @@ def dropout(rate: float) -> Entry:
     return {"type": "dropout", "rate": float(rate)}
 
 
-def pool(kind: str, shape: Shape, kernel: Any, stride: Any, padding: Any, ceil: bool) -> Tuple[Entry, Shape]:
-    if shape is None:
-        raise Unsupported("a pool needs an image before it")
-    if ceil:
-        raise Unsupported("ceil_mode=True")
-    step = kernel if stride is None or stride == () else stride
-    entry = {
-        "type": kind,
-        "kernel": list(_pair(kernel)),
-        "stride": list(_pair(step)),
-        "padding": list(_pair(padding)),
-    }
-    return entry, (shape[0], *_window(shape, entry))
-
-
-def _average_pool(module: nn.AvgPool2d, shape: Shape) -> Tuple[Entry, Shape]:
-    if module.divisor_override is not None or (not module.count_include_pad and any(_pair(module.padding))):
-        raise Unsupported("averages that leave the padding out, or divisor_override")
-    return pool("avg_pool2d", shape, module.kernel_size, module.stride, module.padding, module.ceil_mode)
-
-
-def _adaptive_pool(module: nn.AdaptiveAvgPool2d, shape: Shape) -> Tuple[Entry, Shape]:
-    if shape is None:
-        raise Unsupported("a pool needs an image before it")
-    size = module.output_size
-    sizes: Any = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
-    wanted = tuple(have if want is None else int(want) for want, have in zip(sizes, shape[1:]))
-    if any(have % want for have, want in zip(shape[1:], wanted)):
-        raise Unsupported(f"output size {wanted} does not divide the image {shape[1:]}")
-    kernel = tuple(have // want for have, want in zip(shape[1:], wanted))
-    return pool("avg_pool2d", shape, kernel, kernel, 0, False)
-
-
-def _max_pool(module: nn.MaxPool2d, shape: Shape) -> Tuple[Entry, Shape]:
-    if _pair(module.dilation) != (1, 1) or module.return_indices:
-        raise Unsupported("a dilated max pool, or one that returns indices")
-    return pool("max_pool2d", shape, module.kernel_size, module.stride, module.padding, module.ceil_mode)
-
-
 def _batch_norm(name: str, module: Any) -> Entry:
-    if not module.track_running_stats:
+    if not module.track_running_stats or module.running_mean is None or module.running_var is None:
         raise Unsupported("batch norm without running statistics normalises by the batch")
     return {"type": "batch_norm", "name": name, "features": module.num_features, "epsilon": module.eps}
 
@@ -205,28 +159,39 @@ def flattened(shape: Shape) -> Tuple[Optional[Entry], Shape]:
     return (None, None) if shape is None else ({"type": "flatten"}, None)
 
 
+def flattened_axes(shape: Shape, start_dim: int, end_dim: int) -> Tuple[Optional[Entry], Shape]:
+    axes = 2 if shape is None else 4  # the first counts inputs
+    if start_dim not in (1, 1 - axes) or end_dim not in (axes - 1, -1):
+        raise Unsupported(
+            f"arguments start_dim={start_dim}, end_dim={end_dim}; only all axes but the first can be flattened"
+        )
+    return flattened(shape)
+
+
 def plain_layer(name: str, module: Any, shape: Shape) -> Tuple[Optional[Entry], Shape]:
     """A module of torch.nn: its entry (None: it changes nothing) and the shape behind it."""
     for kind, make in SAME_SHAPE.items():
         if is_kind(module, kind):
             return make(module), shape
     if is_kind(module, nn.Linear):
-        return _dense(name, module.out_features, module.in_features), None
+        return _dense(name, module.out_features, module.in_features, shape), None
     if is_kind(module, nn.Conv2d):
         weight_shape = (module.out_channels, module.in_channels // module.groups, *module.kernel_size)
         return convolution(name, module, weight_shape, shape)
     if is_kind(module, nn.BatchNorm1d) or is_kind(module, nn.BatchNorm2d):
         return _batch_norm(name, module), shape
     if is_kind(module, nn.Flatten):
-        if (module.start_dim, module.end_dim) != (1, -1):
-            raise Unsupported("flatten of other axes than all but the first")
-        return flattened(shape)
+        return flattened_axes(shape, module.start_dim, module.end_dim)
+    moves = [getattr(module, key, None) for key in ("kernel_size", "stride", "padding")]
     if is_kind(module, nn.MaxPool2d):
-        return _max_pool(module, shape)
+        if module.return_indices:
+            raise Unsupported("argument return_indices=True; only False is there")
+        return max_pool(shape, *moves, module.dilation, module.ceil_mode)
     if is_kind(module, nn.AvgPool2d):
-        return _average_pool(module, shape)
+        counts = (module.count_include_pad, module.divisor_override)
+        return average_pool(shape, *moves, module.ceil_mode, *counts)
     if is_kind(module, nn.AdaptiveAvgPool2d):
-        return _adaptive_pool(module, shape)
+        return adaptive_pool(shape, module.output_size)
     if isinstance(module, (nn.Softmax, nn.LogSoftmax)):
         raise Unsupported("leave it out: certify the logits and ask the result for predict_proba()")
     raise Unsupported("no layer of mixcert has its meaning")

@@ -1,35 +1,40 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The order in which a torch module applies its layers, read from its own forward by torch.fx."""
+"""The steps that a torch module's own forward takes, recorded by torch.fx in evaluation and in training mode.
+
+The record is made of a copy: what forward does to the module (counters, stored outputs) is not done to the
+caller's."""
 
 from __future__ import annotations
 
+import copy
 import operator
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 
 import torch
-import torch.nn.functional as F
 from torch import fx, nn
 
 from . import _torch_layers as layers
-from ._torch_layers import Entry, Shape, Unsupported
+from ._torch_walk import INPUT_MODULE, Walk, is_dropout, training_argument
+from ._torch_windows import Entry, Shape
 
 
-class _Value(NamedTuple):
-    """What one step of forward computes: the layers behind it, from the input on."""
+class Reading(NamedTuple):
+    """Layers from input to output, and what has to be said of how they were read."""
 
-    entries: Tuple[Entry, ...]
-    shape: Shape
-
-    def then(self, entry: Optional[Entry], shape: Shape) -> "_Value":
-        return _Value(self.entries if entry is None else self.entries + (entry,), shape)
+    entries: List[Entry]
+    assumptions: List[str]
+    noisy: bool  # is forward random in evaluation mode?
 
 
-class _Pair(fx.Proxy):
+class _Recorded(fx.Proxy):
     """Layers of some libraries return (output, divergence)."""
 
     def __iter__(self) -> Iterator[fx.Proxy]:
         pair: Any = self
         return iter((pair[0], pair[1]))
+
+    def __iadd__(self, other: Any) -> fx.Proxy:  # torch before 2.0 records x += y as x + y
+        return self.tracer.create_proxy("call_function", operator.iadd, (self, other), {})
 
 
 class _Tracer(fx.Tracer):
@@ -37,156 +42,135 @@ class _Tracer(fx.Tracer):
         return layers.is_layer(module) or super().is_leaf_module(module, name)
 
     def proxy(self, node: fx.Node) -> fx.Proxy:
-        return _Pair(node, self)
+        return _Recorded(node, self)
 
 
-class _Walk:
-    """Follows the steps of forward. Values that do not come from the input by layers are None: sizes,
-    divergences."""
+class _OneInput(nn.Module):
+    """Calls the module with its input alone, so that other arguments have their defaults."""
 
-    def __init__(self, module: nn.Module, shape: Shape) -> None:
-        self.module, self.shape = module, shape
-        self.values: Dict[fx.Node, Optional[_Value]] = {}
-        self.names: List[str] = []
-        self.result: Optional[_Value] = None
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self.add_module(INPUT_MODULE, module)
 
-    def run(self, graph: fx.Graph) -> List[Entry]:
-        for node in graph.nodes:
-            try:
-                self.values[node] = getattr(self, node.op)(node)
-            except Unsupported as error:
-                raise ValueError(f"from_torch: {self.title(node)}: {error}") from None
-        if self.result is None or not self.result.entries:
-            raise ValueError("from_torch: expected a module whose output comes from its input by layers")
-        return list(self.result.entries)
-
-    def title(self, node: Any) -> str:
-        if node.op == "call_module":
-            kind = type(self.module.get_submodule(node.target)).__name__
-            return f"layer '{node.target}' ({kind})"
-        name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "?")
-        return f"step '{name}' of forward"
-
-    def value(self, argument: Any) -> Optional[_Value]:
-        return self.values[argument] if isinstance(argument, fx.Node) else None
-
-    def placeholder(self, node: Any) -> Optional[_Value]:
-        return _Value((), self.shape) if not self.values else None
-
-    def get_attr(self, node: Any) -> Optional[_Value]:
-        return None
-
-    def output(self, node: Any) -> None:
-        given = node.args[0]
-        self.result = self.value(given[0] if isinstance(given, (tuple, list)) else given)
-
-    def call_module(self, node: Any) -> _Value:
-        before = self.value(node.args[0]) if node.args else None
-        if before is None:
-            raise Unsupported("expected a layer that acts on what the input has become")
-        module = self.module.get_submodule(node.target)
-        if module._forward_hooks or module._forward_pre_hooks:
-            raise Unsupported("hooks may change what it computes; remove them")
-        weight = layers.random_weight(module)
-        if weight is None:
-            entry, shape = layers.plain_layer(node.target, module, before.shape)
-        else:
-            entry, shape = layers.random_layer(node.target, module, weight, before.shape)
-        if entry is not None and "name" in entry:
-            if node.target in self.names:
-                raise Unsupported("it acts twice; weights of different layers must be independent")
-            self.names.append(node.target)
-        return before.then(entry, shape)
-
-    def call_method(self, node: Any) -> Optional[_Value]:
-        before = self.value(node.args[0])
-        if before is None or node.target in ("size", "dim"):
-            return None
-        if node.target in ("view", "reshape"):
-            sizes = node.args[1] if isinstance(node.args[1], (tuple, list)) else node.args[1:]
-            if len(sizes) != 2:
-                raise Unsupported("expected (batch, features)")
-            return before.then(*layers.flattened(before.shape))
-        return self.function(node.target, before, node.args[1:], node.kwargs)
-
-    def call_function(self, node: Any) -> Optional[_Value]:
-        if node.target in (operator.add, operator.iadd, torch.add):
-            return self.sum(self.value(node.args[0]), self.value(node.args[1]))
-        before = self.value(node.args[0]) if node.args else None
-        if before is None or node.target is getattr:
-            return None
-        if node.target is operator.getitem:
-            return self.item(node, before)
-        return self.function(node.target.__name__, before, node.args[1:], node.kwargs)
-
-    def item(self, node: Any, before: _Value) -> Optional[_Value]:
-        """The output of a layer that returns (output, divergence)."""
-        maker = node.args[0]
-        if maker.op != "call_module" or layers.random_weight(self.module.get_submodule(maker.target)) is None:
-            raise Unsupported("indexing of anything but what a random layer returns")
-        return before if node.args[1] == 0 else None
-
-    def function(self, name: str, before: _Value, args: Any, kwargs: Any) -> _Value:
-        """Functions of torch and torch.nn.functional, and methods of tensors, by name."""
-        name = name.rstrip("_")
-        if name in ("relu", "tanh", "sigmoid", "erf", "silu"):
-            return before.then(layers.activation(name), before.shape)
-        if name == "flatten":
-            given = dict(zip(("start_dim", "end_dim"), args), **kwargs)
-            if (given.get("start_dim", 0), given.get("end_dim", -1)) != (1, -1):
-                raise Unsupported("flatten of other axes than all but the first")
-            return before.then(*layers.flattened(before.shape))
-        make = _FUNCTIONS.get(name)
-        if make is not None:
-            given = dict(zip(make[0], args), **kwargs)
-            known = {key: value for key, value in given.items() if key not in ("inplace", "training")}
-            return before.then(make[1](**known), before.shape)
-        if name in ("max_pool2d", "avg_pool2d"):
-            given = dict(zip(("kernel_size", "stride", "padding"), args), **kwargs)
-            if len(args) > 3 or set(given) - {"kernel_size", "stride", "padding", "ceil_mode"}:
-                raise Unsupported("expected kernel_size, stride and padding alone")
-            kernel, stride = given["kernel_size"], given.get("stride")
-            padding, ceil = given.get("padding", 0), given.get("ceil_mode", False)
-            return before.then(*layers.pool(name, before.shape, kernel, stride, padding, ceil))
-        if name in ("softmax", "log_softmax"):
-            raise Unsupported("leave it out: certify the logits and ask the result for predict_proba()")
-        raise Unsupported("no layer of mixcert has its meaning")
-
-    def sum(self, left: Optional[_Value], right: Optional[_Value]) -> Optional[_Value]:
-        """x + F(x), a residual block; sums of divergences are nobody's layer."""
-        if left is None and right is None:
-            return None
-        if left is None or right is None:
-            raise Unsupported("the sum of a layer's output and something else")
-        short, long = sorted((left, right), key=lambda value: len(value.entries))
-        count = len(short.entries)
-        inner = long.entries[count:]
-        if not inner or any(a is not b for a, b in zip(short.entries, long.entries)):
-            raise Unsupported("expected a residual block x + F(x)")
-        return short.then({"type": "residual", "layers": list(inner)}, long.shape)
+    def forward(self, x: Any) -> Any:
+        return getattr(self, INPUT_MODULE)(x)
 
 
-_FUNCTIONS: Dict[str, Any] = {
-    "leaky_relu": (("negative_slope",), lambda negative_slope=0.01: layers.leaky_relu(negative_slope)),
-    "gelu": ((), layers.gelu),
-    "softplus": (("beta", "threshold"), layers.softplus),
-    "elu": (("alpha",), layers.elu),
-    "dropout": (("p",), lambda p=0.5: layers.dropout(p)),
-}
+def first_line(error: Any) -> str:
+    text = str(error).strip()
+    return f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__
 
 
-def architecture(module: nn.Module, input_shape: Any = None) -> List[Entry]:
-    """The layers of `module` from input to output. `input_shape` is (channels, height, width) of images."""
-    shape = None
-    if input_shape is not None:
-        shape = tuple(int(n) for n in input_shape)
-        if len(shape) != 3 or min(shape) < 1:
-            raise ValueError(f"input_shape: expected (channels, height, width), got {input_shape!r}")
+def copied(module: nn.Module) -> nn.Module:
+    """A deep copy. Tensors that forward left behind in the module (blitz keeps its last weights) may have a
+    history, which deepcopy refuses: they go without."""
+    memo: Dict[int, Any] = {}
+    for part in module.modules():
+        for value in vars(part).values():
+            for tensor in value.values() if isinstance(value, dict) else [value]:
+                if isinstance(tensor, torch.Tensor) and not tensor.is_leaf:
+                    memo[id(tensor)] = tensor.detach().clone()
+    return copy.deepcopy(module, memo)
+
+
+def set_mode(module: nn.Module, training: bool) -> None:
+    """Flags alone: a train() of the module's own may do more."""
+    for part in module.modules():
+        part.training = training
+
+
+def _title(name: str, module: nn.Module) -> str:
+    return f"layer '{name}' ({type(module).__name__})" if name else f"the module ({type(module).__name__})"
+
+
+def _require_plain(module: nn.Module) -> None:
+    """What acts beside forward is refused before anything runs."""
+    for name, part in module.named_modules():
+        if part._forward_hooks or part._forward_pre_hooks:
+            raise ValueError(
+                f"from_torch: {_title(name, part)}: hooks may change what it computes; remove them"
+            )
+        if "parametrizations" in part._modules:
+            raise ValueError(
+                f"from_torch: {_title(name, part)}: its parameters are computed by parametrizations; "
+                "torch.nn.utils.parametrize.remove_parametrizations keeps their values"
+            )
+
+
+def _graph(module: nn.Module, training: bool) -> fx.Graph:
+    set_mode(module, training)
     try:
-        graph = _Tracer().trace(module)
+        return _Tracer().trace(_OneInput(module))
     except Exception as error:
         raise ValueError(
             "from_torch: forward could not be read as a chain of layers; a torch.nn.Sequential of them always "
-            f"can ({type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''})"
+            f"can ({first_line(error)})"
         ) from error
-    return _Walk(module, shape).run(graph)
+
+
+def _same_steps(first: fx.Graph, second: fx.Graph) -> bool:
+    """But for the modes of dropout."""
+
+    def steps(graph: fx.Graph) -> List[Any]:
+        places = {node: i for i, node in enumerate(graph.nodes)}
+        result = []
+        for node in graph.nodes:
+            given: Any = (node.args, dict(node.kwargs))
+            if is_dropout(node):
+                given = (node.args[:2], {k: v for k, v in node.kwargs.items() if not k.startswith("train")})
+            name = None if node.op == "get_attr" else node.target
+            result.append((node.op, name, repr(fx.node.map_arg(given, lambda n: places[n]))))
+        return result
+
+    return steps(first) == steps(second)
+
+
+def _modes_of_dropout(evaluation: fx.Graph, training: fx.Graph) -> Optional[Dict[fx.Node, Any]]:
+    """For every dropout of evaluation what its argument `training` is in both modes; None where training has
+    others."""
+    mine, theirs = ([node for node in graph.nodes if is_dropout(node)] for graph in (evaluation, training))
+    if len(mine) != len(theirs):
+        return None
+    return {a: (training_argument(a), training_argument(b)) for a, b in zip(mine, theirs)}
+
+
+def _dropout_modules(module: nn.Module, graph: fx.Graph) -> int:
+    named = dict(_OneInput(module).named_modules())
+    return sum(node.op == "call_module" and isinstance(named[node.target], nn.Dropout) for node in graph.nodes)
+
+
+def _shape(input_shape: Any) -> Shape:
+    if input_shape is None:
+        return None
+    shape = tuple(int(n) for n in input_shape)
+    if len(shape) != 3 or min(shape) < 1:
+        raise ValueError(f"input_shape: expected (channels, height, width), got {input_shape!r}")
+    return shape
+
+
+def read(module: nn.Module, input_shape: Any = None, dropout: bool = True) -> Reading:
+    """The layers of `module` in evaluation mode, with the dropout that it has in training where `dropout`.
+    `input_shape` is (channels, height, width) of images."""
+    shape = _shape(input_shape)
+    _require_plain(module)
+    try:
+        own = copied(module)
+    except Exception as error:
+        raise ValueError(
+            "from_torch: expected a module that can be copied, since reading forward may change it "
+            f"({first_line(error)})"
+        ) from error
+    evaluation, training = _graph(own, False), _graph(own, True)
+    modes = _modes_of_dropout(evaluation, training)
+    if modes is None or _dropout_modules(own, evaluation) != _dropout_modules(own, training):
+        if dropout:
+            raise ValueError(
+                "from_torch: forward has other dropout in training than in evaluation; write it as dropout(x, p, "
+                "self.training), or leave it out with dropout=False"
+            )
+        modes = {}
+    walk = Walk(own, shape, modes, dropout)
+    entries = walk.run(evaluation)
+    if not _same_steps(evaluation, training):
+        walk.assumptions.append("forward takes other steps in training mode; those of evaluation mode are read")
+    return Reading(entries, walk.assumptions, walk.noisy)

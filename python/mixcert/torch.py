@@ -9,6 +9,9 @@ means and variances out of its own parameters.
 
 from __future__ import annotations
 
+import json
+import warnings
+import weakref
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import torch
@@ -17,7 +20,8 @@ from torch.autograd.function import once_differentiable
 
 from . import _core
 from ._layers import Activation, Dense
-from ._torch_trace import architecture
+from ._torch_check import check
+from ._torch_trace import read
 
 
 class Certificate(NamedTuple):
@@ -68,13 +72,18 @@ def _layer_of(name: str, module: nn.Module) -> Layer:
     raise ValueError(f"layer '{name}' ({type(module).__name__}): expected a dense layer with known weights")
 
 
+# Modules that were compared with their forward, by the steps that were read: training changes weights alone.
+_compared: "weakref.WeakKeyDictionary[nn.Module, str]" = weakref.WeakKeyDictionary()
+
+
 def layers_of(module: nn.Module) -> List[LayerLike]:
     """The dense layers and activations of a module, in the order in which they act: its means and variances
     with the history that autograd needs. The conventions are those of :func:`mixcert.from_torch` whose
     parameters belong to the module."""
     root = module if list(module.children()) else nn.Sequential(module)
     layers: List[LayerLike] = []
-    for entry in architecture(root):
+    reading = read(root)
+    for entry in reading.entries:
         if entry["type"] == "dense":
             layers.append(_layer_of(entry["name"], root.get_submodule(entry["name"])))
         elif entry["type"] == "activation":
@@ -82,6 +91,12 @@ def layers_of(module: nn.Module) -> List[LayerLike]:
             layers.append(entry["function"] if slope is None else (entry["function"], slope))
         else:
             raise ValueError(f"mixcert.torch: expected dense layers and activations, got {entry['type']}")
+    steps = json.dumps(reading.entries)
+    if _compared.get(module) != steps:
+        plan, tensors = _flattened(layers)
+        for line in check(plan.network(tensors), root, None, reading.noisy, lambda own: None):
+            warnings.warn(f"mixcert.torch: {line}", stacklevel=3)
+        _compared[module] = steps
     return layers
 
 

@@ -37,10 +37,12 @@ def log1p_exp(rho):
 
 
 class Random(nn.Module):
-    """A layer whose state dict has the given keys: means first, then what makes standard deviations."""
+    """A layer whose state dict has the given keys: means first, then what makes standard deviations. `noise`
+    draws as the library does, from the layer, the key of a mean and the mean."""
 
-    def __init__(self, keys, size, rng, extra=()):
+    def __init__(self, keys, size, rng, extra=(), noise=None, formula=torch.nn.functional.softplus):
         super().__init__()
+        self.keys, self.noise, self.formula, self.divergence = keys, noise, formula, False
         shapes = [size, size, (size[0],), (size[0],)]
         for key, shape, centre in zip(keys, shapes, (0.0, -1.5, 0.0, -1.5)):
             self.put(key, centre + 0.5 * rng.normal(size=shape))
@@ -56,8 +58,43 @@ class Random(nn.Module):
             holder = getattr(holder, name)
         holder.register_parameter(last, nn.Parameter(torch.tensor(values)))
 
+    def sample(self, mean, scale):
+        held = dict(self.named_parameters())
+        noise = torch.randn_like(held[mean]) if self.noise is None else self.noise(self, mean, held[mean])
+        return held[mean] + self.formula(held[scale]) * noise
+
     def forward(self, x):
-        raise RuntimeError("layers of other libraries are never run")
+        weight, bias = self.sample(*self.keys[:2]), self.sample(*self.keys[2:])
+        if weight.dim() == 2:
+            y = nn.functional.linear(x, weight, bias)
+        else:
+            y = nn.functional.conv2d(x, weight, bias, self.stride, self.padding, self.dilation, self.groups)
+        deviation = self.formula(dict(self.named_parameters())[self.keys[1]])
+        return (y, torch.log(deviation).sum()) if self.divergence else y
+
+
+class NeverRun(Random):
+    """A layer of a library that asks for more than an input."""
+
+    def forward(self, x):
+        raise RuntimeError("this layer wants a device")
+
+
+def kept_draws(layer, mean, like):
+    """bayesian-torch and blitz draw into a tensor that they keep."""
+    eps = getattr(layer, mean.replace("mu", "eps"), None)
+    return torch.empty_like(like).normal_() if eps is None else eps.data.normal_()
+
+
+def fresh_draws(layer, mean, like):
+    """PyTorch-BayesianCNN and torch-uncertainty."""
+    return torch.empty(like.size(), dtype=like.dtype).normal_(0, 1)
+
+
+def frozen_draws(layer, mean, like):
+    """torchbnn draws anew unless the layer is frozen."""
+    eps = getattr(layer, mean.replace("mu", "eps"), None)
+    return torch.randn_like(like) if eps is None else eps
 
 
 class ReturnsDivergence(nn.Module):
@@ -66,6 +103,7 @@ class ReturnsDivergence(nn.Module):
     def __init__(self, first, second):
         super().__init__()
         self.hidden, self.final = first, second
+        first.divergence = second.divergence = True
 
     def forward(self, x):
         total = 0
@@ -76,9 +114,11 @@ class ReturnsDivergence(nn.Module):
         return x, total + divergence
 
 
-def layered(keys, formula, extra=(), wrap=None) -> Callable[[Any], Case]:
+def layered(keys, formula, extra=(), wrap=None, noise=None, kind=Random) -> Callable[[Any], Case]:
+    in_torch = torch.exp if formula is np.exp else torch.nn.functional.softplus
+
     def make(rng):
-        layers = [Random(keys, size, rng, extra) for size in SIZES]
+        layers = [kind(keys, size, rng, extra, noise, in_torch) for size in SIZES]
         module = (wrap or (lambda a, b: nn.Sequential(a, nn.ReLU(), b)))(*layers)
         truth = []
         for layer in layers:
@@ -265,12 +305,18 @@ CASES = {
         log1p_exp,
         ("eps_weight", "prior_weight_mu", "prior_weight_sigma", "eps_bias"),
         ReturnsDivergence,
+        kept_draws,
     ),
-    "blitz": layered(SAMPLER, log1p_exp, ("weight_mu", "weight_rho", "bias_mu", "bias_rho")),
-    "torchbnn": layered(("weight_mu", "weight_log_sigma", "bias_mu", "bias_log_sigma"), np.exp, ("weight_eps",)),
-    "bayesian-cnn": layered(("W_mu", "W_rho", "bias_mu", "bias_rho"), log1p_exp),
+    "blitz": layered(SAMPLER, log1p_exp, ("weight_mu", "weight_rho", "bias_mu", "bias_rho"), noise=kept_draws),
+    "torchbnn": layered(
+        ("weight_mu", "weight_log_sigma", "bias_mu", "bias_log_sigma"), np.exp, ("weight_eps",), noise=frozen_draws
+    ),
+    "bayesian-cnn": layered(("W_mu", "W_rho", "bias_mu", "bias_rho"), log1p_exp, noise=fresh_draws),
     "torch-uncertainty": layered(
-        ("weight_mu", "weight_sigma", "bias_mu", "bias_sigma"), log1p_exp, ("weight_sampler.mu",)
+        ("weight_mu", "weight_sigma", "bias_mu", "bias_sigma"),
+        log1p_exp,
+        ("weight_sampler.mu",),
+        noise=fresh_draws,
     ),
     "pyro": pyro_normal,
     "pyro-diagonal": pyro_diagonal,

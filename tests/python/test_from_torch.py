@@ -95,7 +95,7 @@ def test_same_bits_as_the_program(name, tmp_path):
     net = mixcert.from_torch(case.module, case.posterior, project=project)
     source = _torch_posterior.find(case.module, case.posterior, None)
     torch.save(OrderedDict((key, torch.tensor(value)) for key, value in source.arrays), tmp_path / "w.pt")
-    entries = json.dumps(_torch_trace.architecture(source.module))
+    entries = json.dumps(_torch_trace.read(source.module).entries)
     flags = ["--project", "per-layer"] if projected else []
     run_program(
         ["import", tmp_path / "w.pt", "--from", source.library, "--arch", entries, *flags]
