@@ -20,7 +20,7 @@ struct ScaleCase {
   Options options;
 };
 
-/// 1 to 3 hidden layers of 1 to 6 neurons, 1 to 3 outputs, every weight family, masks; all methods and modes.
+/// Up to 3 hidden layers of 1 to 6 neurons, 1 to 3 outputs, every weight family, masks; all methods and modes.
 /// `homogeneous`: activations are identity, relu or leaky_relu.
 ScaleCase scale_case(std::uint64_t index, bool homogeneous);
 

@@ -23,6 +23,12 @@ inline DenseLayer scalar_layer(double mean, double variance, double bias, double
                           Vector::Constant(1, bias), Vector::Constant(1, bias_variance));
 }
 
+/// Weights that are their means, without a bias.
+inline DenseLayer fixed_layer(Matrix weights) {
+  Vector bias = Vector::Zero(weights.rows());
+  return {"fixed", std::move(weights), std::move(bias), DeterministicWeights{}, DeterministicBias{}};
+}
+
 /// The same activation between all layers, none on the input.
 inline Network network_of(std::vector<DenseLayer> layers, ActivationFunction function) {
   std::vector<ActivationMap> activations(layers.size(), Activation(function));
