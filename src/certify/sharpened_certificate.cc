@@ -53,7 +53,7 @@ void take_smaller(const Upper& local, const char* theorem, LayerTerms& terms) {
 void take_both(const Upper& total, LayerTerms& first, const LayerTerms& last) {
   if (!(total.upper < first.local.upper + last.local.upper)) return;
   const auto less = [&total](const Upper& other) -> Upper {
-    return {std::max(0.0, total.nominal - other.nominal), std::max(0.0, next_up(total.upper - other.upper))};
+    return {positive_part(total.nominal - other.nominal), positive_part(next_up(total.upper - other.upper))};
   };
   first.local = less(last.local);
   first.local_w1 = min(first.local_w1, less(last.local_w1));

@@ -77,7 +77,7 @@ Upper signal_apart_distance(const Network& network, const MomentTrace& trace) {
   Vector slopes(weights.size());
   double rest = 0.0, around = 0.0, whole = 0.0;
   for (Index l = 0; l < weights.size(); ++l) {
-    const double signal = std::max(0.0, variances(l) - noise(l)) + 1e-10 * variances(l);
+    const double signal = positive_part(variances(l) - noise(l)) + 1e-10 * variances(l);
     const WeakSignal weak(network.activation(last).at(l), piece.mean(l), std::sqrt(noise(l)), signal);
     slopes(l) = weak.slope;
     rest += std::abs(weights(l)) * weak.rest;
@@ -95,7 +95,7 @@ Upper signal_apart_distance(const Network& network, const MomentTrace& trace) {
   const double rounding = covariance_rounding(before);
   const double slack = rounding * (4.0 * lipschitz * spread + sizes.sum());
   const DenseLayer joined(next.name(), next.weight_mean(), next.bias_mean(), next.weights(),
-                          IndependentBias{next.bias_variances().array() + std::max(0.0, linear)});
+                          IndependentBias{next.bias_variances().array() + positive_part(linear)});
   const Gaussian alone{piece.mean, Covariance::diagonal(noise)};
   const Upper line =
       line_push_distance(network.activation(last), joined, alone,

@@ -84,12 +84,14 @@ SteinCoordinates coordinates(const Matrix& covariance, const Vector& noise) {
       (off_diagonal(noise_image) + gamma * size * noise.norm() + 1e-11 * noise_image.norm()) / least;
   // N is made smaller where root N root' <= I is not certain.
   const double reduction =
-      (1.0 - 1e-11) / std::max(1.0, noise_image.diagonal().maxCoeff() / least * kSafety + made.defect);
+      (1.0 - 1e-11) /
+      larger_or_nan(1.0,
+                    noise_image.diagonal().maxCoeff<Eigen::PropagateNaN>() / least * kSafety + made.defect);
   made.noise = noise * reduction;
   made.shares = noise_image.diagonal() * (reduction / least);
   made.root *= (1.0 + 1e-12) / std::sqrt(least);
   made.exist = made.shares.allFinite() && made.shares.minCoeff() > -1e-12;
-  made.shares = made.shares.cwiseMax(0.0);
+  made.shares = positive_part(made.shares);
   return made;
 }
 

@@ -50,11 +50,11 @@ FirstMoments first_moments(const ActivationMap& activation, const Gaussian& piec
                      {law.second(j), law.second_error(j)});
     all.d2(j) = d * d * kSafety;
     all.q2(j) = q * q * kSafety;
-    all.d4(j) = std::max(powers.deviation, all.d2(j) * all.d2(j));
+    all.d4(j) = larger_or_nan(powers.deviation, all.d2(j) * all.d2(j));
     all.bent(j) = (std::hypot(law.quadratic(j), law.rest(j)) + law.error(j)) * kSafety;
-    const double least = std::max(0.0, std::hypot(law.linear(j), law.quadratic(j)) - 2.0 * law.error(j));
+    const double least = positive_part(std::hypot(law.linear(j), law.quadratic(j)) - 2.0 * law.error(j));
     all.square_sd(j) = std::sqrt(all.d4(j) * kSafety - square(least * least) * (1.0 - 1e-9));
-    all.q4(j) = std::max(powers.square, all.q2(j) * all.q2(j));
+    all.q4(j) = larger_or_nan(powers.square, all.q2(j) * all.q2(j));
   }
   return all;
 }
