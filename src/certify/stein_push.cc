@@ -15,9 +15,6 @@
 namespace mixcert {
 namespace {
 
-/// Neurons times outputs to the fourth: what the third-order sums cost.
-constexpr double kMostWork = 4e7;
-
 /// Moments of the layer's neurons.
 struct LayerKernels {
   std::vector<NeuronKernels> neurons;
@@ -97,12 +94,15 @@ SteinCoordinates coordinates(const Matrix& covariance, const Vector& noise) {
 
 }  // namespace
 
+double stein_work(const DenseLayer& layer) {
+  return static_cast<double>(layer.inputs()) * std::pow(static_cast<double>(layer.outputs()), 4);
+}
+
 Upper stein_push_distance(const ActivationMap& activation, const DenseLayer& layer, const Gaussian& piece,
                           const SurrogateLaw& law, const Gaussian& pushed) {
   const Upper unknown{INFINITY, INFINITY};
-  const double work = static_cast<double>(layer.inputs()) * std::pow(static_cast<double>(layer.outputs()), 4);
   if (!has_independent_outputs(layer) || !piece.covariance.is_diagonal() || law.is_masked() ||
-      !(work <= kMostWork)) {
+      !(stein_work(layer) <= kMostSteinWork)) {
     return unknown;
   }
   const Matrix covariance = pushed.covariance.to_dense();

@@ -57,6 +57,10 @@ Matrix weight_variances(const DenseLayer& layer) {
   return mean_field == nullptr ? Matrix::Zero(layer.outputs(), layer.inputs()).eval() : mean_field->variance;
 }
 
+Vector own_noise(const DenseLayer& layer, const SurrogateLaw& law) {
+  return weight_variances(layer) * law.second + layer.bias_variances();
+}
+
 CarriedParts::CarriedParts(const DenseLayer& layer, const DenseLayer& next, const Vector& d, const Vector& q,
                            const std::vector<NeuronCarry>& neurons) {
   const Index n = next.inputs();
