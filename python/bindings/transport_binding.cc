@@ -61,7 +61,7 @@ double gelbrich_distance(const py::object& mean_a, const py::object& covariance_
       "gelbrich: expected means of one size d and covariances of shape (d, d), d = " + std::to_string(size));
   require(a.allFinite() && b.allFinite() && first.allFinite() && second.allFinite(),
           "gelbrich: expected finite numbers, got nan or inf");
-  return std::sqrt(std::max(0.0, gelbrich_squared(a, first, b, second)));
+  return std::sqrt(positive_part(gelbrich_squared(a, first, b, second)));
 }
 
 /// Points [n, d], their probabilities, and W2 between the mixture and them from above.
@@ -77,7 +77,7 @@ py::tuple quantize_mixture(const GaussianMixture& mixture, Index points) {
       const Gaussian& gaussian = mixture.component(c);
       const GridSignature signature = grid_signature(gaussian.covariance, metric, points, optimal_quantizer);
       square += mixture.weights()[c] *
-                signature.mean_square_errors(gaussian.covariance.variances()).cwiseMax(0.0).sum();
+                positive_part(signature.mean_square_errors(gaussian.covariance.variances())).sum();
       laws.push_back(signature.points(gaussian.mean));
       total += laws.back().weights.size();
     }

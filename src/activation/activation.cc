@@ -95,7 +95,7 @@ double Activation::operator()(double x) const {
     case F::Identity:
       return x;
     case F::Relu:
-      return std::max(x, 0.0);
+      return positive_part(x);
     case F::LeakyRelu:
       return x >= 0.0 ? x : slope_ * x;
     case F::Tanh:
@@ -109,7 +109,7 @@ double Activation::operator()(double x) const {
     case F::Silu:
       return x * logistic(x);
     case F::Softplus:
-      return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+      return positive_part(x) + std::log1p(std::exp(-std::abs(x)));
     case F::Elu:
       return x >= 0.0 ? x : std::expm1(x);
   }
@@ -121,7 +121,7 @@ Matrix Activation::apply(ConstMatrixRef x) const {
     case F::Identity:
       return x;
     case F::Relu:
-      return x.cwiseMax(0.0);
+      return positive_part(x);
     default:
       return x.unaryExpr([this](double value) { return (*this)(value); });
   }
@@ -187,9 +187,9 @@ Upper Activation::max_slope(double lower, double upper) const {
     default:
       break;
   }
-  double largest = std::max(std::abs(derivative(lower)), std::abs(derivative(upper)));
+  double largest = larger_or_nan(std::abs(derivative(lower)), std::abs(derivative(upper)));
   for (const double x : inflections(function_)) {
-    if (lower <= x && x <= upper) largest = std::max(largest, std::abs(derivative(x)));
+    if (lower <= x && x <= upper) largest = larger_or_nan(largest, std::abs(derivative(x)));
   }
   return Upper::within(largest, kSlopeError);
 }

@@ -41,6 +41,6 @@ inline Enclosed square(const Enclosed& a) { return a * a; }
 
 /// For a number known to be nonnegative: moving the value to the nearest nonnegative one moves it no farther
 /// away.
-inline Enclosed nonnegative(const Enclosed& a) { return {std::max(0.0, a.value), a.error}; }
+inline Enclosed nonnegative(const Enclosed& a) { return {positive_part(a.value), a.error}; }
 
 }  // namespace mixcert

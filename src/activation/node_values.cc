@@ -50,7 +50,7 @@ void evaluate_nodes(const Activation& activation, double mean, double deviation,
       g = g.max(-800.0) / (1.0 + (-g).exp());
       break;
     case F::Softplus:
-      g = g.max(0.0) + (1.0 + (-g.abs()).exp()).log();
+      g = positive_part(g) + (1.0 + (-g.abs()).exp()).log();
       break;
     default:
       g = g.unaryExpr([&](double z) { return activation(z); });

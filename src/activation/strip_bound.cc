@@ -21,7 +21,7 @@ struct TanhBound {
   explicit TanhBound(double w) {
     const double cosine = std::cos(w);
     slope = 1.0 / (cosine * cosine);
-    value = std::max(1.0, std::sqrt(std::max(0.0, slope - 1.0)));
+    value = larger_or_nan(1.0, std::sqrt(positive_part(slope - 1.0)));
   }
 };
 

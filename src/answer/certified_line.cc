@@ -50,7 +50,7 @@ double quadratic_form(const Covariance& covariance, ConstVectorRef a, const std:
 double spread(const Covariance& covariance, ConstVectorRef a, const std::vector<Index>& entries) {
   double sum = 0.0;
   for (const Index j : entries) {
-    double variance = std::max(0.0, covariance.stacked_blocks()(j, j % covariance.block_size()));
+    double variance = positive_part(covariance.stacked_blocks()(j, j % covariance.block_size()));
     if (covariance.rank() > 0) variance += covariance.factor().row(j).squaredNorm();
     sum += std::abs(a(j)) * std::sqrt(variance);
   }
@@ -75,7 +75,7 @@ LineComponent project_component(const Gaussian& gaussian, ConstVectorRef a,
   }
   const auto count = static_cast<Index>(entries.size());
   const double gamma = rounding_gamma(8 * (count + gaussian.covariance.rank()) + 64);
-  line.deviation = std::sqrt(std::max(0.0, quadratic_form(gaussian.covariance, a, entries)));
+  line.deviation = std::sqrt(positive_part(quadratic_form(gaussian.covariance, a, entries)));
   const double size = spread(gaussian.covariance, a, entries);
   // One output as it stands: nothing is multiplied, so nothing can be lost below the smallest number.
   const bool plain = count == 1 && std::abs(a(entries[0])) == 1.0;
@@ -114,7 +114,7 @@ double negative_part(const Covariance& covariance) {
   if (b == 1) return 0.0;
   double largest = 0.0;
   for (Index i = 0; i < covariance.block_count(); ++i) {
-    largest = std::max(largest, covariance.block(i).trace());
+    largest = larger_or_nan(largest, covariance.block(i).trace());
   }
   return rounding_gamma(4 * b + 32) * largest;
 }
@@ -133,7 +133,7 @@ Projection project(const GaussianMixture& mixture, ConstVectorRef direction) {
     const LineComponent line = project_component(mixture.component(i), direction, entries);
     means(i) = line.mean;
     deviations(i) = line.deviation;
-    if (mixture.weights()(i) > 0.0) error = std::max(error, line.error);
+    if (mixture.weights()(i) > 0.0) error = larger_or_nan(error, line.error);
   }
   return {LineMixture(mixture.weights(), std::move(means), std::move(deviations)), raised(error)};
 }

@@ -73,7 +73,7 @@ class OddsBound {
     const EnvelopeTable& table = EnvelopeTable::at(best_table(pilot_odds));
     const Matrix values = odds.unaryExpr([&](double t) { return table.lower(t); }).transpose();
     const double mean = sampled_means(values, failure_).front().lower;
-    return std::max(0.0, next_down(mean - cost(table.kappa()) * (1.0 + rounding_gamma(4))));
+    return positive_part(next_down(mean - cost(table.kappa()) * (1.0 + rounding_gamma(4))));
   }
 
  private:

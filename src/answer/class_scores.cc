@@ -45,7 +45,7 @@ double nll_by_jensen(const CertifiedLaw& law, Index label) {
 
 Interval nll(const CertifiedLaw& law, const Interval& probability, Index label) {
   const double slack = 2.0 * kElementaryFunctionError;
-  const double lower = std::max(0.0, -std::log(probability.upper) * (1.0 - slack));
+  const double lower = positive_part(-std::log(probability.upper) * (1.0 - slack));
   const double upper = probability.lower > 0.0 ? -std::log(probability.lower) * (1.0 + slack) : kInfinity;
   return {-std::log(probability.estimate), lower, std::min(next_up(upper), nll_by_jensen(law, label))};
 }
@@ -56,14 +56,14 @@ Interval square_about(const Interval& x, double target) {
   const double high = std::abs(x.upper - target);
   const double off = x.estimate - target;
   return {off * off, std::min(low, high) * std::min(low, high) * (1.0 - rounding_gamma(4)),
-          std::max(low, high) * std::max(low, high) * (1.0 + rounding_gamma(4))};
+          larger_or_nan(low, high) * larger_or_nan(low, high) * (1.0 + rounding_gamma(4))};
 }
 
 Interval brier(const std::vector<Interval>& probabilities, Index label) {
   Interval sum{0.0, 0.0, 0.0};
   for (std::size_t c = 0; c < probabilities.size(); ++c) {
     const Interval term = square_about(probabilities[c], static_cast<Index>(c) == label ? 1.0 : 0.0);
-    sum = {sum.estimate + term.estimate, std::max(0.0, next_down(sum.lower + term.lower)),
+    sum = {sum.estimate + term.estimate, positive_part(next_down(sum.lower + term.lower)),
            next_up(sum.upper + term.upper)};
   }
   return sum.within(0.0, 2.0);

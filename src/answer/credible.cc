@@ -59,7 +59,7 @@ class Search {
   /// Chebyshev (or Markov, where W1 alone is known) about the mean, wherever that lies.
   [[nodiscard]] double first_guess(double lower, double upper) const {
     const double mean = ascending_.mean();
-    const double outside = std::max({0.0, lower - mean, mean - upper});
+    const double outside = positive_part(larger_or_nan(lower - mean, mean - upper));
     const double spread = ascending_.deviation();
     const double reach =
         std::min((spread + line_.w2()) / std::sqrt(allowed_), (spread + line_.w1()) / allowed_);

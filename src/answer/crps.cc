@@ -68,13 +68,15 @@ Interval certified_crps(const CertifiedLine& line, double noise_std, double labe
     return {std::numeric_limits<double>::quiet_NaN(), 0.0, kInfinity};
   const Crps q = crps(line.mixture(), label);
   if (!std::isfinite(line.w1())) return {q.value, 0.0, kInfinity};
-  const double low = std::max(0.0, next_down(q.value - q.error));
-  const double high = next_up(std::max(0.0, q.value) + q.error);
+  const double low = positive_part(next_down(q.value - q.error));
+  const double high = next_up(positive_part(q.value) + q.error);
   const double shift = cramer_distance(line.w1(), noise_std);
-  const double root = std::max(0.0, std::sqrt(low) * (1.0 - rounding_gamma(2)) - shift);
+  const double root = positive_part(std::sqrt(low) * (1.0 - rounding_gamma(2)) - shift);
   const double above = next_up(next_up(std::sqrt(high)) + shift);
-  return {q.value, std::max({0.0, next_down(low - 2.0 * line.w1()), root * root * (1.0 - rounding_gamma(4))}),
-          std::min(next_up(high + 2.0 * line.w1()), next_up(above * above))};
+  return {
+      q.value,
+      positive_part(larger_or_nan(next_down(low - 2.0 * line.w1()), root * root * (1.0 - rounding_gamma(4)))),
+      std::min(next_up(high + 2.0 * line.w1()), next_up(above * above))};
 }
 
 }  // namespace mixcert

@@ -11,8 +11,8 @@
 namespace mixcert {
 
 inline Interval squared(const Interval& norm) {
-  const double lower = std::max(0.0, norm.lower);
-  return {norm.estimate * norm.estimate, std::max(0.0, next_down(lower * lower)),
+  const double lower = positive_part(norm.lower);
+  return {norm.estimate * norm.estimate, positive_part(next_down(lower * lower)),
           next_up(norm.upper * norm.upper)};
 }
 

@@ -34,7 +34,7 @@ double reach(const std::vector<HalfLine>& sides) {
     const LineMixture& line = *side.line;
     for (Index i = 0; i < line.size(); ++i) {
       const double distance = side.threshold - line.means()(i) + kReach * line.deviations()(i);
-      farthest = std::max(farthest, distance);
+      farthest = larger_or_nan(farthest, distance);
     }
   }
   return farthest;

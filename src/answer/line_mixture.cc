@@ -98,7 +98,7 @@ double LineMixture::quantile(double p) const {
     if (weights_(i) == 0.0) continue;
     const double own = deviations_(i) == 0.0 ? means_(i) : means_(i) + deviations_(i) * normal;
     low = std::min(low, own);
-    high = std::max(high, own);
+    high = larger_or_nan(high, own);
   }
   if (std::isinf(low) || std::isinf(high)) return normal < 0.0 ? low : high;
   const auto reached = [&](double x) { return p < 0.5 ? cdf(x) >= p : tail(x) <= 1.0 - p; };
@@ -147,7 +147,7 @@ Interval LineMixture::deviation_range() const {
   const double least = square * (1.0 - gamma) - std::numeric_limits<double>::min() - off * off;
   const double most = square * (1.0 + gamma) + std::numeric_limits<double>::min();
   const double lower = least > 0.0 ? next_down(scale * next_down(std::sqrt(next_down(least)))) : 0.0;
-  return {scale * std::sqrt(square), std::max(0.0, lower),
+  return {scale * std::sqrt(square), positive_part(lower),
           next_up(scale * next_up(std::sqrt(next_up(most))))};
 }
 

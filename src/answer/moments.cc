@@ -100,7 +100,7 @@ MixtureCovariance mixture_covariance(const GaussianMixture& mixture, const std::
     });
     result.value +=
         mixture.weights()(c) * (component.covariance.submatrix(indices) + shift * shift.transpose());
-    result.absolute_error = std::max(result.absolute_error, 2.0 * negative_part(component.covariance));
+    result.absolute_error = larger_or_nan(result.absolute_error, 2.0 * negative_part(component.covariance));
     largest_rank = std::max(largest_rank, component.covariance.rank());
   }
   result.value /= mixture.weights().sum();
@@ -114,8 +114,8 @@ Interval covariance_interval(const MixtureCovariance& covariance, Index i, Index
   const double error = covariance.error(i, j);
   const double middle = 0.5 * (covariance.value(i, i) + covariance.value(j, j));
   const double slack = next_up(0.5 * (covariance.error(i, i) + covariance.error(j, j)) + error);
-  const double v_plus = next_up(std::max(0.0, middle + own) + slack);
-  const double v_minus = next_up(std::max(0.0, middle - own) + slack);
+  const double v_plus = next_up(positive_part(middle + own) + slack);
+  const double v_minus = next_up(positive_part(middle - own) + slack);
   return {own, next_down(next_down(own - error) - largest_change(v_minus, v_plus, eps)),
           next_up(next_up(own + error) + largest_change(v_plus, v_minus, eps))};
 }
@@ -133,7 +133,7 @@ Interval certified_deviation(const CertifiedLine& line, double noise) {
           "certified_deviation: expected finite, nonnegative noise, got " + std::to_string(noise));
   const Interval own = line.mixture().deviation_range();
   const double eps = line.w2();
-  const double lower = eps == 0.0 ? own.lower : std::max(0.0, next_down(own.lower - eps));
+  const double lower = eps == 0.0 ? own.lower : positive_part(next_down(own.lower - eps));
   const double upper = eps == 0.0 ? own.upper : next_up(own.upper + eps);
   if (noise == 0.0) return {own.estimate, lower, upper};
   return {std::hypot(own.estimate, noise), std::hypot(lower, noise) * (1.0 - 2.0 * kElementaryFunctionError),

@@ -30,7 +30,7 @@ inline double normal_tail_lower(double x) {
   if (x >= kNormalReach) return 0.0;
   const double square = x > 0.0 ? x * x : 0.0;
   const double error = 2.0 * kElementaryFunctionError * (1.0 + square);
-  return std::max(0.0, next_down(normal_tail(x) * (1.0 - error)));
+  return positive_part(next_down(normal_tail(x) * (1.0 - error)));
 }
 
 }  // namespace mixcert

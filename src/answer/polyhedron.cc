@@ -49,7 +49,7 @@ Vector ascend(const Vector& v, const Matrix& gram, const std::vector<Index>& row
       for (Index k = 0; k < count; ++k) {
         if (k != i) rest -= gram(row, rows[static_cast<std::size_t>(k)]) * mu(k);
       }
-      const double next = std::max(0.0, rest / gram(row, row));
+      const double next = positive_part(rest / gram(row, row));
       change = std::max(change, std::abs(next - mu(i)));
       mu(i) = next;
     }
@@ -102,7 +102,7 @@ Polyhedron::Distances Polyhedron::distances(ConstMatrixRef points, double enough
     const double slack = -violations.col(s).maxCoeff();
     least = violations.col(s).array() - error;
     result.to_set(s) = slack + error > 0.0 ? 0.0 : distance_lower(least, gram_, points.rows(), enough);
-    result.to_complement(s) = std::max(0.0, slack - error);
+    result.to_complement(s) = positive_part(slack - error);
     result.inside += slack > 0.0 ? 1 : 0;
   }
   return result;

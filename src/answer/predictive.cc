@@ -22,7 +22,7 @@ namespace {
 constexpr Index kHeadComponents = 256;
 
 Interval sum(const Interval& a, const Interval& b) {
-  return {a.estimate + b.estimate, std::max(0.0, next_down(a.lower + b.lower)), next_up(a.upper + b.upper)};
+  return {a.estimate + b.estimate, positive_part(next_down(a.lower + b.lower)), next_up(a.upper + b.upper)};
 }
 
 /// E_q softplus(raw)^2 with proven ends (V.1 - V.8).
@@ -34,7 +34,7 @@ Interval softplus_square(const LineMixture& raw) {
     if (weight == 0.0) continue;
     const Enclosed second = gaussian_moments(softplus, raw.means()(i), raw.deviations()(i)).second;
     square.estimate += weight * second.value;
-    square.lower += weight * std::max(0.0, second.lower());
+    square.lower += weight * positive_part(second.lower());
     square.upper += weight * second.upper();
   }
   const double weights = raw.weights().sum();
@@ -44,12 +44,12 @@ Interval softplus_square(const LineMixture& raw) {
 }
 
 Interval root(const Interval& square) {
-  return {std::sqrt(square.estimate), std::max(0.0, next_down(std::sqrt(square.lower))),
+  return {std::sqrt(square.estimate), positive_part(next_down(std::sqrt(square.lower))),
           next_up(std::sqrt(square.upper))};
 }
 
 Interval moved(const Interval& norm, double distance) {
-  return {norm.estimate, std::max(0.0, next_down(norm.lower - distance)), next_up(norm.upper + distance)};
+  return {norm.estimate, positive_part(next_down(norm.lower - distance)), next_up(norm.upper + distance)};
 }
 
 /// log sum_i w_i exp(scale m_i + scale^2 s_i^2/2) - log sum_i w_i: the logarithm of E e^(scale raw).
@@ -134,7 +134,7 @@ std::vector<PredictiveMoments> predictive_moments(const CertifiedLaw& law, const
       continue;
     }
     PredictiveMoments answer{certified_mean(mean), squared(certified_deviation(mean)), {}, {}};
-    answer.aleatoric = {square, std::max(0.0, next_down(square)), noise > 0.0 ? next_up(square) : 0.0};
+    answer.aleatoric = {square, positive_part(next_down(square)), noise > 0.0 ? next_up(square) : 0.0};
     answer.total = sum(answer.epistemic, answer.aleatoric);
     answers.push_back(answer);
   }

@@ -16,7 +16,7 @@
 namespace mixcert {
 namespace {
 
-double one_minus_lower(double value) { return value == 0.0 ? 1.0 : std::max(0.0, next_down(1.0 - value)); }
+double one_minus_lower(double value) { return value == 0.0 ? 1.0 : positive_part(next_down(1.0 - value)); }
 
 ProbabilityAnswer answer(double estimate, const DualBound& set, const DualBound& complement) {
   return {{estimate, one_minus_lower(complement.value), set.value}, 0.0, complement.width, set.width};

@@ -21,7 +21,7 @@ Interval square_error(const CertifiedLaw& law, ConstVectorRef label) {
   const double distance = (mean.head(targets) - label).norm();
   const double size = mean.head(targets).cwiseAbs().sum() + label.cwiseAbs().sum();
   const double error = rounding_gamma(2 * law.mixture().size() + 2 * targets + 16) * size;
-  const double low = std::max(0.0, distance - error - law.w1());
+  const double low = positive_part(distance - error - law.w1());
   const double high = distance + error + law.w1();
   return {distance * distance, low * low * (1.0 - rounding_gamma(8)),
           high * high * (1.0 + rounding_gamma(8))};
@@ -62,7 +62,7 @@ Interval covered(const Interval& pit, double level) {
 }
 
 Interval root(const Interval& square) {
-  return {std::sqrt(square.estimate), std::max(0.0, next_down(std::sqrt(std::max(0.0, square.lower)))),
+  return {std::sqrt(square.estimate), positive_part(next_down(std::sqrt(positive_part(square.lower)))),
           next_up(std::sqrt(square.upper))};
 }
 

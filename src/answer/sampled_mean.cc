@@ -69,7 +69,7 @@ Interval mean_interval(const Eigen::Ref<const Eigen::RowVectorXd, 0, Eigen::Inne
   const double slack = rounding_gamma(values.size() + 2) + kValueError;
   const double above = mean_upper(next_up(mean + slack), variance, count, failure / 2.0);
   const double below = mean_upper(next_up(1.0 - mean + slack), variance, count, failure / 2.0);
-  return {mean, std::max(0.0, next_down(1.0 - below)), above};
+  return {mean, positive_part(next_down(1.0 - below)), above};
 }
 
 }  // namespace

@@ -114,12 +114,12 @@ double sampling_error(const GaussianMixture& mixture, const GaussianMixture& par
   double largest = 0.0;
   for (Index c = 0; c < part.size(); ++c) {
     const Covariance& whole = mixture.component(c).covariance;
-    const double trace = std::max(0.0, part.component(c).covariance.trace());
+    const double trace = positive_part(part.component(c).covariance.trace());
     const double gamma = rounding_gamma(16 * n * n + 4 * n * whole.rank() + 64);
     const double factor = std::sqrt(gamma * trace + 2.0 * static_cast<double>(n) * negative_part(whole));
     const double rounding = rounding_gamma(8 * n + 64) *
                             (part.component(c).mean.norm() + std::sqrt(static_cast<double>(n) * trace));
-    largest = std::max(largest, factor + rounding);
+    largest = larger_or_nan(largest, factor + rounding);
   }
   return next_up(largest * (1.0 + 1e-12) + std::numeric_limits<double>::min());
 }
@@ -143,7 +143,7 @@ ProbabilityAnswer sampled_probability(const CertifiedLaw& law, const Statement& 
   const std::vector<Interval> means = sampled_means(values, options.failure_probability);
   const double upper = std::min(1.0, next_up(means[0].upper + set.price));
   const double outside = std::min(1.0, next_up(means[1].upper + complement.price));
-  const Interval interval{drawn.inside, std::max(0.0, next_down(1.0 - outside)), upper};
+  const Interval interval{drawn.inside, positive_part(next_down(1.0 - outside)), upper};
   return {interval, options.failure_probability, complement.width, set.width};
 }
 

@@ -67,7 +67,7 @@ double envelope(double u, double kappa, const ConvexParts& parts) {
   if (u > parts.second_start) {
     least = std::min(least, least_of_convex(u, kappa, std::max(low, parts.second_start), u));
   }
-  return std::max(0.0, least - kEnvelopeError);
+  return positive_part(least - kEnvelopeError);
 }
 
 }  // namespace

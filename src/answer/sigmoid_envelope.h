@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "mixcert/core/rounding.h"
 #include "mixcert/core/types.h"
 
 namespace mixcert {
@@ -32,7 +33,7 @@ class EnvelopeTable {
     if (place >= last) return values_.back();
     const auto node = static_cast<std::size_t>(place);
     const double part = place - static_cast<double>(node);
-    return std::max(0.0, values_[node] + part * (values_[node + 1] - values_[node]) - kTableError);
+    return positive_part(values_[node] + part * (values_[node + 1] - values_[node]) - kTableError);
   }
 
   /// The kappas there are tables of: 2^(k/8 - 14), k = 0..count-1. Built at first use, any thread.

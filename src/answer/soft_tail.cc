@@ -24,14 +24,14 @@ Upper distance_moment(double z, double a, TransportOrder order) {
 }
 
 double lower_end(Upper value) {
-  return std::max(0.0, next_down(value.nominal - next_up(value.upper - value.nominal)));
+  return positive_part(next_down(value.nominal - next_up(value.upper - value.nominal)));
 }
 
 /// Of an atom at distance `distance`, which is rounded down.
 double atom_upper(double distance, double width, TransportOrder order) {
   if (distance <= 0.0) return 1.0;
   const double share = next_down(distance / width);
-  return share >= 1.0 ? 0.0 : next_up(1.0 - std::max(0.0, next_down(power(share, order))));
+  return share >= 1.0 ? 0.0 : next_up(1.0 - positive_part(next_down(power(share, order))));
 }
 
 /// Of the standard normal law. The ends are exact numbers.
@@ -44,7 +44,7 @@ double normal_upper(double z, double k, TransportOrder order) {
   const double width = next_up(z - a);
   double moved = next_down(lower_end(distance_moment(z, a, order)) / width);
   if (order == TransportOrder::Two) moved = next_down(moved / width);
-  return std::min(within, next_up(within - std::max(0.0, moved)));
+  return std::min(within, next_up(within - positive_part(moved)));
 }
 
 double component_upper(double mean, double deviation, double threshold, double width, TransportOrder order) {

@@ -60,7 +60,7 @@ ProbabilityAnswer all_slabs(const CertifiedLaw& law, const std::vector<Slab>& sl
     }
     missing = next_up(missing + next_up(1.0 - one.interval.lower));
   }
-  all.interval.lower = std::max(0.0, next_down(1.0 - missing));
+  all.interval.lower = positive_part(next_down(1.0 - missing));
   all.interval.estimate = 0.5 * (all.interval.lower + all.interval.upper);
   return all;
 }
@@ -88,7 +88,7 @@ void use_disjointness(std::vector<ProbabilityAnswer>& classes) {
   double failure = 0.0;
   for (const ProbabilityAnswer& one : classes) {
     lower.push_back(one.interval.lower);
-    failure = std::max(failure, one.failure_probability);
+    failure = larger_or_nan(failure, one.failure_probability);
   }
   for (std::size_t c = 0; c < classes.size(); ++c) {
     double others = 0.0;

@@ -12,7 +12,8 @@ namespace mixcert {
 
 double Carrier::gain() const {
   double sum = 0.0;
-  for (const CarriedNorm& norm : norms) sum += norm.factor * std::sqrt(norm.metric.maxCoeff());
+  for (const CarriedNorm& norm : norms)
+    sum += norm.factor * std::sqrt(norm.metric.maxCoeff<Eigen::PropagateNaN>());
   return sum;
 }
 

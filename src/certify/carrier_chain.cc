@@ -52,7 +52,7 @@ struct SlopeSplit {
 SlopeSplit split_slopes(const Activation& activation, bool split) {
   const auto [low, high] = activation.slope_range();
   const double centre = split ? 0.5 * (low + high) : 0.0;
-  return {centre, std::max(high - centre, centre - low)};
+  return {centre, larger_or_nan(high - centre, centre - low)};
 }
 
 /// One step of the recursion: the norms that one norm on the next layer's outputs becomes.
@@ -112,7 +112,7 @@ CarriedNorm pull_back(const OutputNorm& norm, const DenseLayer& layer) {
   carried.metric = norm.q.diagonal();
   carried.gram = mean_gram(norm, m);
   carried.gram_roots =
-      norm.diagonal ? Vector(carried.gram.diagonal().cwiseMax(0.0).cwiseSqrt()) : absolute_roots(norm, m);
+      norm.diagonal ? Vector(positive_part(carried.gram.diagonal()).cwiseSqrt()) : absolute_roots(norm, m);
   carried.gram_roots *= 1.0 + 1e-12;
   if (!has_independent_outputs(layer)) carried.noise_gram = layer.centred_gram(carried.metric);
   return carried;

@@ -86,7 +86,8 @@ class LayerEvaluator {
 
   [[nodiscard]] double gain(const MetricChain& chain) const {
     const auto k = static_cast<std::size_t>(number_ - 1);
-    return (lipschitz() * sqrt(Upper::exact(chain.activation_weights[k].maxCoeff())) * inflation_root(chain))
+    return (lipschitz() * sqrt(Upper::exact(chain.activation_weights[k].maxCoeff<Eigen::PropagateNaN>())) *
+            inflation_root(chain))
         .upper;
   }
 
@@ -118,7 +119,7 @@ class LayerEvaluator {
       norm *= (1.0 + 1e-12) / network_.mask(number_).keep();
       const double relative =
           4.0 * std::sqrt(rounding_gamma(4 * layer_.points + 4 * layer_.mask_leaves + 256));
-      masks = relative * norm * std::sqrt(g.maxCoeff());
+      masks = relative * norm * std::sqrt(g.maxCoeff<Eigen::PropagateNaN>());
     }
     const double root = inflation_root(chain).upper * (1.0 + 1e-9);
     return (signature_rounding(layer_, activation_, g) + masks) * root +

@@ -69,7 +69,7 @@ Vector NeuronMoments::slope_tails() const {
     for (Index p = 1; p <= order_ - 2; ++p) explained += static_cast<double>(p) * square(coefficients_(d, p));
     const double slack = order * (2.0 * size(d) + at(d).error) * at(d).error +
                          rounding_gamma(4 * order_ + 16) * at(d).slope_energy;
-    tails(d) = std::sqrt(std::max(0.0, at(d).slope_energy - explained) + slack) * kSafety;
+    tails(d) = std::sqrt(positive_part(at(d).slope_energy - explained) + slack) * kSafety;
   }
   return tails;
 }
@@ -147,7 +147,7 @@ NeuronMoments::Fourth NeuronMoments::by_stein() const {
   }
   error += trace * error_ + 8.0 * l * relative_ * trace * (3.0 * kappa * std::sqrt(trace) + 3.0 * l * trace);
   const double of_value = square(kappa) * result_.trace();
-  const double of_slope = square(l) * std::max(y.trace(), 0.0);
+  const double of_slope = square(l) * positive_part(y.trace());
   const double tau = of_value > 0.0 && of_slope > 0.0 ? std::sqrt(of_slope / of_value) : 1.0;
   Fourth fourth;
   const double first = (1.0 + tau) * square(kappa) * kSafety;

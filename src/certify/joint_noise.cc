@@ -47,8 +47,8 @@ Matrix spread_matrix(const CrossMoments& moments, Index j) {
                               relative * (3.0 + root) * square * norm;
   const double quadratic_error =
       (2.0 * norm + error) * error + relative * (fourth.norm() + norm * norm) + moments.fourth_error(j);
-  const double of_linear = std::max(linear.trace(), 0.0) + linear_error;
-  const double of_quadratic = std::max(quadratic.trace(), 0.0) + quadratic_error;
+  const double of_linear = positive_part(linear.trace()) + linear_error;
+  const double of_quadratic = positive_part(quadratic.trace()) + quadratic_error;
   // (sqrt x + sqrt y)^2 <= (1 + tau) x + (1 + 1/tau) y, with equality at tau = sqrt(y / x).
   const double tau = of_linear > 0.0 && of_quadratic > 0.0 ? std::sqrt(of_quadratic / of_linear) : 1.0;
   if (of_linear == 0.0) return (quadratic + quadratic_error * Matrix::Identity(inputs, inputs)) * kSafety;

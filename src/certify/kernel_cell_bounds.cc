@@ -21,7 +21,7 @@ struct KernelSolution {
   Sups source;
 };
 
-double larger(double a, double b) { return std::max(std::abs(a), std::abs(b)); }
+double larger(double a, double b) { return larger_or_nan(std::abs(a), std::abs(b)); }
 
 /// u'' = u + x u' - c', u''' = 2 u' + x u'' - c''.
 Sups sups_of(const KernelSolution& u, const KernelCell& cell) {
@@ -52,8 +52,8 @@ struct CellSolutions {
     const double mu = mean.value, v = variance.value, mu_size = mean.magnitude();
     const double da = left.value - mu, db = right.value - mu;
     const double d_size = larger(da, db) + a.bend, steep = a.slope.value;
-    const double k_error = std::max(left.k_error, right.k_error), h_size = larger(left.h, right.h);
-    h_error = std::max(left.h_error, right.h_error);
+    const double k_error = larger_or_nan(left.k_error, right.k_error), h_size = larger(left.h, right.h);
+    h_error = larger_or_nan(left.h_error, right.h_error);
     h = sups_of({left.h,
                  right.h,
                  da,

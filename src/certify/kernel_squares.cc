@@ -64,7 +64,7 @@ class HalfSums {
   void start(const KernelNode& end) {
     const double density = 1.0 / end.inverse_density;
     const double first = density - end.x * end.tail;                                          // E (x - X)_+
-    const double second = std::max(0.0, (1.0 + end.x * end.x) * end.tail - end.x * density);  // E (x - X)_+^2
+    const double second = positive_part((1.0 + end.x * end.x) * end.tail - end.x * density);  // E (x - X)_+^2
     reached_.x = end.x;
     reached_.value = f_(m_ + s_ * end.x);
     const double d = reached_.value - mean_.value;
@@ -92,7 +92,7 @@ class HalfSums {
   void add_far(double size) {
     const double c1 = size / kFarKernel + steepest_;
     const double c2 = (2.0 * size * size + variance_.magnitude() + 4.0 * steepest_ * steepest_) / kFarKernel;
-    const double growth = std::max(size, steepest_);
+    const double growth = larger_or_nan(size, steepest_);
     const double values = mean_.magnitude() + growth;
     const double kernel = c2 + (2.0 * mean_.magnitude() + growth) * c1;
     const KernelArray bounds = {c1 * values, kernel, kernel, kernel * values, kernel * values, c1};
@@ -119,7 +119,7 @@ class HalfSums {
   /// Adds the integrals of d and d^2 - v over the cell, d its chord up to `bend`.
   void integrate(const KernelCell& cell, double da, double db, double bend) {
     const double mass = cell.mass();
-    const double size = std::max(std::abs(da), std::abs(db)) + bend;
+    const double size = larger_or_nan(std::abs(da), std::abs(db)) + bend;
     j1_ += da * (cell.aa + cell.ab) + db * (cell.ab + cell.bb);
     j2_ += da * da * cell.aa + 2.0 * da * db * cell.ab + db * db * cell.bb - variance_.value * mass;
     j1_error_ += (bend + 1e-11 * size) * mass;
@@ -137,7 +137,7 @@ class HalfSums {
     const double fa = slope(za, za + zb), fb = slope(zb, za + zb);
     const Bends bends = bends_between(function_, za, zb, fa, fb);
     const double second = s_ * s_ * bends.second, third = std::abs(s_) * s_ * s_ * bends.third;
-    const double largest = std::max(std::abs(reached_.value), std::abs(right.value));
+    const double largest = larger_or_nan(std::abs(reached_.value), std::abs(right.value));
     const double node_error = mean_.error + 1e-13 * (1.0 + largest);
     const double bend = std::min(0.125 * w * w * second, 0.5 * w * steepest_) + node_error;
     integrate(cell, reached_.value - mean_.value, right.value - mean_.value, bend);
@@ -152,7 +152,7 @@ class HalfSums {
       right.bend = s_ * s_ * second_derivative(function_, zb, right.value, fb);
     }
     const double steep = std::min(
-        steepest_, (std::max(std::abs(left.slope), std::abs(right.slope)) + 0.5 * w * second) * kSafety);
+        steepest_, (larger_or_nan(std::abs(left.slope), std::abs(right.slope)) + 0.5 * w * second) * kSafety);
     const CellFunction a{
         {largest + bend, steep, second}, {steep, second, third}, bend, node_error, 1e-14 * std::abs(s_)};
     add_remainders(cell, left, right, a, mean_, variance_, sums_.rest);

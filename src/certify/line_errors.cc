@@ -93,7 +93,7 @@ double LineNodes::missing(double order) const {
     // The rule's error from `inside` on, and the integral from there or from the cut on.
     const double cut = std::max(inside, cut_) - g.linear / rest;
     if (!(rest > 0.0) || !(peak < kLargestLogarithm * kLargestLogarithm) || !(cut > 0.0)) return INFINITY;
-    const double begin = std::max(0.0, inside - g.linear / rest);
+    const double begin = positive_part(inside - g.linear / rest);
     sum += 2.0 / std::sqrt(rest) *
            (std::exp(peak + log_rule_error_ - 0.5 * rest * begin * begin) +
             std::exp(peak - 0.5 * rest * cut * cut));
@@ -128,9 +128,11 @@ LineNodes::LogMoments LineNodes::log_moments(double order) const {
   const double kappa = 0.5 * order * order * neuron_.noise * neuron_.noise;
   const Eigen::ArrayXd squares = kappa * values().square();
   const Eigen::ArrayXd lines = lambda * differences();
-  const double largest = values().abs().maxCoeff() + largest_error_;
+  const double largest = values().abs().maxCoeff<Eigen::PropagateNaN>() + largest_error_;
   const double shift = largest_error_ * (std::abs(lambda) + 2.0 * kappa * largest);
-  if (!(lines.abs().maxCoeff() + squares.maxCoeff() < kLargestLogarithm) || !(shift < 1e-10)) {
+  if (!(lines.abs().maxCoeff<Eigen::PropagateNaN>() + squares.maxCoeff<Eigen::PropagateNaN>() <
+        kLargestLogarithm) ||
+      !(shift < 1e-10)) {
     return {INFINITY, INFINITY};
   }
   const double missed = missing(order);

@@ -55,7 +55,7 @@ void LineNodes::place_constant() {
 void LineNodes::place_linear(double left, double right, const LineDemand& demand) {
   const double s = neuron_.deviation;
   const double kink = std::clamp((0.0 - neuron_.mean) / s, -kCut, kCut);
-  const double steepest = std::max(std::abs(left), std::abs(right));
+  const double steepest = larger_or_nan(std::abs(left), std::abs(right));
   const auto reach_of = [&](double half_width) {
     const double moved = kEllipseHeight * half_width * s * steepest * kSafety;
     return LineReach{steepest * s * kSafety, moved, moved, INFINITY};
@@ -96,8 +96,8 @@ void LineNodes::place_linear(double left, double right, const LineDemand& demand
     table_.col(2).segment(at, size) = slope * (neuron_.mean + s * nodes[side]);
     at += size;
     // Of the branches that have nodes, continued to the mean.
-    difference_at_mean_ = std::max(difference_at_mean_, std::abs(base) * kSafety);
-    at_mean_ = std::max(at_mean_, std::abs(slope * neuron_.mean) * kSafety);
+    difference_at_mean_ = larger_or_nan(difference_at_mean_, std::abs(base) * kSafety);
+    at_mean_ = larger_or_nan(at_mean_, std::abs(slope * neuron_.mean) * kSafety);
   }
   const double sizes = 8.0 * (steepest * std::abs(neuron_.mean) + std::abs(neuron_.center));
   // A misplaced kink changes the value by less than 40 u s times the steeper slope.

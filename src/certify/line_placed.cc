@@ -39,7 +39,7 @@ LinePlacedNeuron::LinePlacedNeuron(const LineNeuron& neuron, const LineAccuracy&
 /// Also settles everything but the nodes.
 LineDemand LinePlacedNeuron::demand(const LineAccuracy& accuracy) {
   const double square = neuron_->weight * neuron_->weight;
-  const double own = square * std::max(0.0, neuron_->second - neuron_->center * neuron_->center);
+  const double own = square * positive_part(neuron_->second - neuron_->center * neuron_->center);
   const double bound = concentration_.deviation();
   share_ = own + neuron_->noise * neuron_->noise * neuron_->second;
   const bool is_damped = !accuracy.is_strict && share_ <= kLargestShare;

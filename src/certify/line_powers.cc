@@ -93,9 +93,9 @@ int LinePowerCounts::count(double variance, double decay) const {
 LinePowers::LinePowers(const LineNeuron& neuron, const LineNodes& nodes, int count, double most)
     : count_(count), most_(most), missing_(nodes.missing_up_to(most)) {
   // Where exponentials grow faster than the power does, a lower frequency bounds less.
-  const double rate = std::max(missing_.rule_rate, missing_.cut_rate);
+  const double rate = larger_or_nan(missing_.rule_rate, missing_.cut_rate);
   if (rate * most_ > count_) {
-    most_ = std::max(1.0, count_ / rate);
+    most_ = larger_or_nan(1.0, count_ / rate);
     missing_ = nodes.missing_up_to(most_);
   }
   const PowerSums sums = power_sums(neuron, nodes, count);
@@ -108,7 +108,7 @@ LinePowers::LinePowers(const LineNeuron& neuron, const LineNodes& nodes, int cou
   const double error = nodes.largest_error();
   rounding_ = kAllTerms * kTermRounding;
   per_time_ = kAllTerms * error * std::abs(neuron.weight);
-  const double largest = nodes.values().abs().maxCoeff();
+  const double largest = nodes.values().abs().maxCoeff<Eigen::PropagateNaN>();
   per_square_ = kAllTerms * error * neuron.noise * neuron.noise * (largest + error);
 }
 

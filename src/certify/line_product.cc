@@ -113,7 +113,8 @@ LineFrequencies::LineFrequencies(double h, Index frequency_count) : spacing(h), 
 
 double LineFactor::largest_error(const LineFrequencies& frequencies) const {
   LineFour largest = LineFour::Zero();
-  for (std::size_t b = 0; b < error.size(); ++b) largest = largest.max(error[b] * frequencies.rest[b]);
+  for (std::size_t b = 0; b < error.size(); ++b)
+    largest = larger_or_nan(largest, error[b] * frequencies.rest[b]);
   return largest.maxCoeff();
 }
 

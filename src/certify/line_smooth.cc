@@ -82,7 +82,7 @@ struct LocalSlope {
 
   LocalSlope(const Activation& f, double m, double distance) : function(f.function()) {
     on_line = distance < INFINITY ? f.max_slope(m - distance, m + distance).upper : kLineSlope;
-    const double nearest = std::max(0.0, std::abs(m) - distance) * (1.0 - 1e-9);
+    const double nearest = positive_part(std::abs(m) - distance) * (1.0 - 1e-9);
     const double sine = std::sinh(std::min(50.0, function == F::Sigmoid ? 0.5 * nearest : nearest));
     sinh_square = sine * sine * (1.0 - 1e-9);
   }
@@ -110,7 +110,7 @@ double LineNodes::wanted_exponent(const LineReach& reach, const LineDemand& dema
   const double transform =
       (demand.decay > 0.0 ? demand.exponent : kWantedExponent) + growth_for(reach, demand);
   if (!(demand.order > 0.0)) return transform;
-  return std::max(transform, kWantedForMoments + growth(demand.order, reach).peak());
+  return larger_or_nan(transform, kWantedForMoments + growth(demand.order, reach).peak());
 }
 
 double LineNodes::radius_for(const LineReach& reach, const LineDemand& demand) const {
@@ -119,7 +119,7 @@ double LineNodes::radius_for(const LineReach& reach, const LineDemand& demand) c
   const GrowthExponent g = growth(demand.by_powers ? demand.frequency : demand.order, reach);
   const double for_moments = (g.linear + std::sqrt(2.0 * g.peak() + 60.0)) / (1.0 - 2.0 * g.square);
   const double for_transform = std::sqrt(2.0 * reach.imaginary * (alpha + beta * reach.imaginary) + 60.0);
-  const double radius = std::max({11.0, for_moments, for_transform});
+  const double radius = larger_or_nan(larger_or_nan(11.0, for_moments), for_transform);
   return radius < kLargestRadius ? radius : INFINITY;
 }
 
@@ -223,9 +223,9 @@ void LineNodes::place_smooth_panels(const LineDemand& demand) {
         const double in_strip = std::min(strip.slope, local.in_strip(strip.height));
         return LineReach{
             on_line * s,
-            std::max(in_strip * std::min(kHeight * s, strip.height), beyond * kHeight * s) * kSafety,
+            larger_or_nan(in_strip * std::min(kHeight * s, strip.height), beyond * kHeight * s) * kSafety,
             (kReach * s * on_line +
-             std::max(in_strip * std::min(kReach * s, strip.reach), beyond * kReach * s)) *
+             larger_or_nan(in_strip * std::min(kReach * s, strip.reach), beyond * kReach * s)) *
                 kSafety};
       },
       demand);

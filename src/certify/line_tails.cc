@@ -18,9 +18,9 @@ constexpr double kNearRatio = 1.05;
 
 /// E[(Y - x)^2; Y > y], x <= y, by (z - x)^2 (P(Y > y) + exp(log_moment - order z)) for a few z.
 double square_beyond(const LineTailPoint& at, double x, double order, double log_moment) {
-  const double least = std::max(at.y, x + 2.0 / order) * kSafety;
+  const double least = larger_or_nan(at.y, x + 2.0 / order) * kSafety;
   // Where both terms are equal, and farther out.
-  double z = std::max(least, (log_moment - std::log(at.upper)) / order);
+  double z = larger_or_nan(least, (log_moment - std::log(at.upper)) / order);
   double best = INFINITY;
   for (int i = 0; i < 4; ++i) {
     const double distance = z - x;
@@ -37,8 +37,8 @@ double logarithm(double ratio) {
 }
 
 double cell_cost(const LineTailPoint& a, const LineTailPoint& b) {
-  const double gap = b.y - a.y + std::max(a.down, b.up);
-  return std::max(0.0, a.upper - b.lower) * gap * gap * kSafety;
+  const double gap = b.y - a.y + larger_or_nan(a.down, b.up);
+  return positive_part(a.upper - b.lower) * gap * gap * kSafety;
 }
 
 std::size_t outermost(const LineSide& side, double error) {

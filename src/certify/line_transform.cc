@@ -77,7 +77,7 @@ class TransformBuilder {
     LineTails best;
     double least = INFINITY;
     double steepest = 0.0;
-    for (const LinePlacedNeuron& placed : placed_) steepest = std::max(steepest, placed.heavy_slope());
+    for (const LinePlacedNeuron& placed : placed_) steepest = larger_or_nan(steepest, placed.heavy_slope());
     for (const double order : kLineOrders) {
       if (order > kLineOrders[2] && order * steepest > kHeaviestMoment) continue;
       const LineTails tails = tails_of(order);
@@ -97,8 +97,9 @@ class TransformBuilder {
   [[nodiscard]] double wanted_period(const LineTails& tails) const {
     if (!(tails.order > 0.0)) return INFINITY;
     const double normal = 0.5 * tails.order * tails.order;
-    const double log_total = std::max({tails.log_plus, tails.log_minus, normal}) + std::log(4.0);
-    return std::max(2.0 * range_, range_ + (log_total + kAliasing) / tails.order);
+    const double log_total =
+        larger_or_nan(larger_or_nan(tails.log_plus, tails.log_minus), normal) + std::log(4.0);
+    return larger_or_nan(2.0 * range_, range_ + (log_total + kAliasing) / tails.order);
   }
 
   /// No less than sup |f| beyond t, by exp(-beta t^2/2) times the product of dampings at t.

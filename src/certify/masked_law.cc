@@ -33,7 +33,7 @@ double absolute_mean(const SurrogateLaw& law, Index j) {
   const double second = law.second(j) - law.second_error(j);
   const double by_moments =
       second > 0.0 ? second * std::sqrt(second) / std::sqrt(fourth_moment(law, j)) : 0.0;
-  return kInward * std::max({0.0, by_mean, by_moments});
+  return kInward * positive_part(larger_or_nan(by_mean, by_moments));
 }
 
 /// The mask of neuron j takes a known value.
@@ -59,7 +59,7 @@ void randomise_mask(const Mask& mask, Index j, SurrogateLaw& law) {
   const Upper factor = Upper::exact(1.0) + variance;
   const double fourth = fourth_moment(law, j);
   const double highest = kMaskOutward * variance.upper * (law.second(j) + law.second_error(j));
-  const double tau = std::sqrt(std::max(0.0, variance.nominal * law.second(j)));
+  const double tau = std::sqrt(positive_part(variance.nominal * law.second(j)));
   law.mask_gain(j) = tau;
   law.mask_variance(j) = highest;
   // Written so that NaN, left by an overflow, stays NaN.
@@ -67,7 +67,7 @@ void randomise_mask(const Mask& mask, Index j, SurrogateLaw& law) {
                       kInward * 2.0 * tau * mask.normal_coupling() * absolute_mean(law, j);
   law.mask_cost(j) = cost <= 0.0 ? 0.0 : cost;
   const double spread = mask.fourth_moment().upper - kInward * square(factor.nominal);
-  law.mask_square(j) = kMaskOutward * std::max(0.0, spread) * fourth;
+  law.mask_square(j) = kMaskOutward * positive_part(spread) * fourth;
   const double widened = factor.upper * kMaskOutward - factor.nominal;
   law.second_error(j) = kMaskOutward * (factor.upper * law.second_error(j) + widened * law.second(j));
   law.square_slope_error(j) =

@@ -10,6 +10,7 @@
 
 #include "certify/scaled_forms.h"
 #include "mixcert/core/error.h"
+#include "mixcert/core/rounding.h"
 
 namespace mixcert {
 namespace {
@@ -29,7 +30,7 @@ bool newton_step(const Matrix& a, const Vector& errors, double mu, Vector& g) {
   const Vector gradient = errors - mu * x.diagonal();
   const Vector step = (mu * x.cwiseAbs2()).ldlt().solve(-gradient);
   if (!step.allFinite()) return false;
-  const double decrement = std::sqrt(std::max(0.0, -gradient.dot(step) / mu));
+  const double decrement = std::sqrt(positive_part(-gradient.dot(step) / mu));
   double length = decrement > 0.25 ? 1.0 / (1.0 + decrement) : 1.0;
   for (int halving = 0; halving < 30; ++halving, length *= 0.5) {
     const Vector candidate = g + length * step;

@@ -6,16 +6,15 @@
 
 #include <cmath>
 #include <limits>
-#include <variant>
 
 #include "certify/compression_error.h"
-#include "certify/convex_noise.h"
 #include "certify/masked_law.h"
 #include "certify/moment_error.h"
 #include "certify/moment_local.h"
 #include "certify/rounding_terms.h"
 #include "certify/scale_limits.h"
 #include "certify/split_error.h"
+#include "certify/theorem_table.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert {
@@ -118,13 +117,8 @@ void evaluate_local(const Network& network, const std::vector<Carrier>& carriers
   terms.local_w1 = min(terms.local_w1, terms.local);
 }
 
-NoiseRule noise_rule(const Network& network, const MomentLayerTrace& layer, Index number) {
-  const DenseLayer& next = network.layer(number);
-  const bool plain = network.mask(number).kind() == Mask::Kind::None && layer.masks.size() == 1;
-  const bool noisy =
-      std::holds_alternative<MeanFieldWeights>(next.weights()) && has_independent_outputs(next);
-  const bool convex = has_convex_sizes(network.activation(number), next.inputs());
-  return plain && noisy && convex ? NoiseRule::Convex : NoiseRule::Any;
+NoiseRule noise_rule(const Network& network, const MomentTrace& trace, Index number) {
+  return theorem("Y.27").may_hold({network, trace, number}) ? NoiseRule::Convex : NoiseRule::Any;
 }
 
 LayerTerms evaluate_moment_layer(const Network& network, const Sensitivity& sensitivity,

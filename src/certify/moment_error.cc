@@ -19,9 +19,6 @@ namespace {
 // Covers the last few roundings of a bound that is itself a sum of positive terms.
 constexpr double kFormSafety = 1.0 + 1e-12;
 
-/// Keeps NaN: where an overflow made one there must be no bound.
-double positive_part(double x) { return x <= 0.0 ? 0.0 : x; }
-
 /// E (sqrt S - sqrt E S)^2 from Var S, an interval around E S, and S >= least: the smaller of the two bounds
 /// of (H.2).
 double root_deviation(double variance, double mean_low, double mean_high, double least) {
@@ -36,7 +33,7 @@ double root_deviation(double variance, double mean_low, double mean_high, double
 
 /// No less than the square roots of the diagonal of the noise's second moment.
 Vector noise_roots(const CarriedNorm& norm) {
-  return (1.0 + 1e-12) * norm.noise_gram.diagonal().cwiseMax(0.0).cwiseSqrt();
+  return (1.0 + 1e-12) * positive_part(norm.noise_gram.diagonal()).cwiseSqrt();
 }
 
 }  // namespace
@@ -57,7 +54,9 @@ Matrix correlation_of(const Covariance& covariance) {
   const Matrix& entries = dense ? covariance.stacked_blocks() : correlation;
   correlation.resize(entries.rows(), entries.cols());
   for (Index j = 0; j < entries.cols(); ++j) {
-    correlation.col(j) = (entries.col(j).array() * scale.array() * scale(j)).min(1.0).max(-1.0);
+    correlation.col(j) = (entries.col(j).array() * scale.array() * scale(j)).unaryExpr([](double r) {
+      return std::clamp(r, -1.0, 1.0);  // keeps NaN, as Eigen's min and max need not
+    });
   }
   return correlation;
 }
@@ -197,7 +196,7 @@ Upper PieceError::replaced_weights(const CarriedNorm& norm) const {
 double PieceError::size_in(const CarriedNorm& norm) const {
   const Vector second = law_.second + law_.second_error;
   const Vector noise = next_.bias_variances() + second.sum() * next_.row_variances();
-  return (norm.gram_roots.dot(second.cwiseMax(0.0).cwiseSqrt()) + std::sqrt(norm.metric.dot(noise))) *
+  return (norm.gram_roots.dot(positive_part(second).cwiseSqrt()) + std::sqrt(norm.metric.dot(noise))) *
          (1.0 + 1e-9);
 }
 

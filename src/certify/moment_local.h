@@ -14,7 +14,7 @@ namespace mixcert {
 void evaluate_local(const Network& network, const std::vector<Carrier>& carriers,
                     const MomentLayerTrace& layer, Index number, NoiseRule rule, LayerTerms& terms);
 
-/// How the layer's noise depends on its activations. With masks it is convex only given them.
-NoiseRule noise_rule(const Network& network, const MomentLayerTrace& layer, Index number);
+/// How the layer's noise depends on its activations. Convex where (Y.27) may be used.
+NoiseRule noise_rule(const Network& network, const MomentTrace& trace, Index number);
 
 }  // namespace mixcert

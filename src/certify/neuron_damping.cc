@@ -33,7 +33,7 @@ NeuronDamping::NeuronDamping(const Activation& activation, double m, double s, c
       kink_(is_linear_ ? -m / s : 0.0),
       right_(s * s),
       left_(0.0),
-      least_(std::max(0.0, kernels.second.lower())),
+      least_(positive_part(kernels.second.lower())),
       most_(kernels.second.magnitude()),
       fourth_(kernels.fourth) {
   if (is_linear_) below_ = normal_tail(-kink_);

@@ -56,7 +56,7 @@ KernelArray NeuronKernels::centers() const {
 void NeuronKernels::take_squares(const KernelSquares& taken) {
   squares = taken;
   const auto deviation = [&](double chords, KernelName p) {
-    return (std::sqrt(std::max(0.0, chords)) + taken.rest[p]) * kSafety;
+    return (std::sqrt(positive_part(chords)) + taken.rest[p]) * kSafety;
   };
   tau_value.deviation = deviation(taken.second(0, 0), kTauValue);
   kernel.deviation = deviation(taken.second(1, 1), kKernel);

@@ -17,7 +17,7 @@ NeuronMoments::NeuronMoments(const Activation& activation, Vector mean, Matrix c
     : activation_(activation),
       mean_(std::move(mean)),
       covariance_(std::move(covariance)),
-      deviation_(covariance_.diagonal().cwiseMax(0.0).cwiseSqrt()),
+      deviation_(positive_part(covariance_.diagonal()).cwiseSqrt()),
       lipschitz_(activation.lipschitz().upper),
       relative_(rounding_gamma(rank + 8)) {
   for (Index d = 0; d < mean_.size(); ++d) {
@@ -51,11 +51,11 @@ void NeuronMoments::sum_series() {
   const Index inputs = mean_.size();
   const Vector scale = deviation_.unaryExpr([](double s) { return s > 0.0 ? 1.0 / s : 0.0; });
   correlation_ = scale.asDiagonal() * covariance_ * scale.asDiagonal();
-  correlation_ = correlation_.cwiseMin(1.0).cwiseMax(-1.0);
+  correlation_ = correlation_.unaryExpr([](double r) { return std::clamp(r, -1.0, 1.0); });  // keeps NaN
   leftover_.resize(inputs);
   for (Index d = 0; d < inputs; ++d) {
     const double explained = coefficients_.row(d).tail(order_).squaredNorm();
-    leftover_(d) = std::sqrt(std::max(0.0, at(d).variance.value - explained));
+    leftover_(d) = std::sqrt(positive_part(at(d).variance.value - explained));
   }
   result_ = Matrix::Zero(inputs, inputs);
   Matrix power = correlation_;
@@ -75,7 +75,7 @@ void NeuronMoments::bound_sizes() {
   sizes_.resize(inputs);
   leftover_errors_.resize(inputs);
   for (Index d = 0; d < inputs; ++d) {
-    sizes_(d) = kSafety * std::sqrt(std::max(0.0, at(d).variance.upper()));
+    sizes_(d) = kSafety * std::sqrt(positive_part(at(d).variance.upper()));
     const double slack = at(d).variance.error + (2.0 * sizes_(d) + at(d).error) * at(d).error +
                          rounding_gamma(2 * kHermiteOrder + 8) * square(sizes_(d));
     const double root = std::sqrt(slack);

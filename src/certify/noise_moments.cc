@@ -73,7 +73,7 @@ void fill_chords(const OutputTransform& t, Eigen::Ref<Matrix> values) {
     }
     // In the ellipse a chord is at most 1 + axis times the larger end.
     values.row(cell * kColumns + kRule) = std::exp(t.logarithm[a] + 0.5 * (kEllipseAxis - 1.0) * fall) *
-                                          (1.0 + kEllipseAxis) * left.cwiseMax(right);
+                                          (1.0 + kEllipseAxis) * larger_or_nan(left, right);
   }
   values *= kSafety;
 }

@@ -74,14 +74,14 @@ class OutputSums {
       const double* const at = place.inverse + first;
       inverse = ChunkMap(at + 1).min(ChunkMap(at) + place.x * ChunkMap(place.rise + first));
     } else {
-      inverse = kSafety / (1.0 - tables_.second(j) * kSafety * y).max(kLeastDamping);
+      inverse = kSafety / larger_or_nan(1.0 - tables_.second(j) * kSafety * y, kLeastDamping);
     }
     const Chunk growth = inverse - 1.0;
     // Var e^{-y a^2}/phi^2 = E e^{-2 y a^2}/phi^2 - 1, also at most y^2 Var(a^2)/phi^2.
     const double variance = 2.0 * kernels_[static_cast<std::size_t>(j)].square_value.mean.magnitude();
     const Chunk squared = inverse.square();
-    spread_ += (variance * squared * y.square()).min((twice * squared - 1.0).max(0.0) + 1e-14);
-    most_ = most_.max(growth);
+    spread_ += (variance * squared * y.square()).min(positive_part(twice * squared - 1.0) + 1e-14);
+    most_ = larger_or_nan(most_, growth);
     growths_.col(static_cast<Index>(p)) = growth;
   }
 

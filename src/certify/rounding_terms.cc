@@ -79,7 +79,7 @@ double activation_norm_bound(const LayerTrace& layer, const ActivationMap& activ
   for (Index j = 0; j < layer.after.size(); ++j) {
     const Vector b =
         largest_coordinates(layer.after.component(j), layer.signatures[static_cast<std::size_t>(j)]);
-    largest = std::max(largest, (l * b.array() + at_zero).matrix().norm());
+    largest = larger_or_nan(largest, (l * b.array() + at_zero).matrix().norm());
   }
   return largest * kSafety;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mixcert/core/rounding.h"
 #include "mixcert/mixture/eigenpairs.h"
 #include "mixcert/mixture/symmetric_eigen.h"
 
@@ -57,7 +58,7 @@ Vector raised_gradient(const Vector& errors, const Vector& raised_bar) {
 }  // namespace
 
 double largest_eigenvalue(const Matrix& a) {
-  if (is_diagonal(a)) return std::max(0.0, a.diagonal().maxCoeff());
+  if (is_diagonal(a)) return positive_part(a.diagonal().maxCoeff<Eigen::PropagateNaN>());
   return leading_eigenpairs(Covariance::dense(a), 1).values(0);
 }
 

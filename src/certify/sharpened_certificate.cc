@@ -12,6 +12,7 @@
 #include "certify/replaced_weights.h"
 #include "certify/signal_apart.h"
 #include "certify/stein_push.h"
+#include "certify/theorem_table.h"
 #include "certify/two_stage_carry.h"
 #include "mixcert/certify/moment_certificate.h"
 
@@ -22,9 +23,12 @@ namespace {
 using PushDistance = Upper (*)(const ActivationMap&, const DenseLayer&, const Gaussian&, const SurrogateLaw&,
                                const Gaussian&);
 
-/// Root mean square over the pieces, and what weights that are not Gaussian add; infinite where one piece is.
-Upper local_error(const Network& network, const MomentTrace& trace, PushDistance push_distance) {
+/// Root mean square over the pieces, and what weights that are not Gaussian add; infinite where one piece is,
+/// and where theorem `id` does not hold.
+Upper local_error(const Network& network, const MomentTrace& trace, const char* id,
+                  PushDistance push_distance) {
   const Index last = network.hidden_count();
+  if (!theorem(id).may_hold({network, trace, last})) return {INFINITY, INFINITY};
   const MomentLayerTrace& layer = trace.layers.back();
   const DenseLayer& next = network.layer(last);
   Upper squared, replaced;
@@ -42,18 +46,18 @@ Upper local_error(const Network& network, const MomentTrace& trace, PushDistance
   return sqrt(squared) + sqrt(replaced);
 }
 
-void take_smaller(const Upper& local, const char* theorem, LayerTerms& terms) {
+void take_smaller(const Upper& local, const char* id, LayerTerms& terms) {
   if (!(local.upper < terms.local.upper)) return;
   terms.local = local;
   terms.local_w1 = min(terms.local_w1, local);
-  terms.theorem = theorem;
+  terms.theorem = id;
 }
 
 /// `total` is of both local terms: the first one is what the last leaves of it.
 void take_both(const Upper& total, LayerTerms& first, const LayerTerms& last) {
   if (!(total.upper < first.local.upper + last.local.upper)) return;
   const auto less = [&total](const Upper& other) -> Upper {
-    return {std::max(0.0, total.nominal - other.nominal), std::max(0.0, next_up(total.upper - other.upper))};
+    return {positive_part(total.nominal - other.nominal), positive_part(next_up(total.upper - other.upper))};
   };
   first.local = less(last.local);
   first.local_w1 = min(first.local_w1, less(last.local_w1));
@@ -64,22 +68,12 @@ void take_both(const Upper& total, LayerTerms& first, const LayerTerms& last) {
 void take_convex_noise(const Network& network, const Carriers& carriers, const MomentTrace& trace,
                        Index number, LayerTerms& terms) {
   const auto k = static_cast<std::size_t>(number - 1);
-  const NoiseRule rule = noise_rule(network, trace.layers[k], number);
+  const NoiseRule rule = noise_rule(network, trace, number);
   if (rule == NoiseRule::Any) return;
   LayerTerms convex = terms;
   convex.theorem = "Y.27";
   evaluate_local(network, carriers[k], trace.layers[k], number, rule, convex);
   if (convex.local.upper < terms.local.upper) terms = convex;
-}
-
-/// A theorem takes longer than (H.3), and pieces have little left to gain from it.
-constexpr Index kMostSharpened = 16;
-
-bool has_plain_last_layer(const Network& network, const MomentTrace& trace) {
-  if (trace.layers.empty()) return false;
-  return trace.layers.back().masks.size() == 1 && trace.output.size() <= kMostSharpened &&
-         network.mask(network.hidden_count()).kind() == Mask::Kind::None &&
-         trace.output.size() == trace.layers.back().pieces.size();
 }
 
 }  // namespace
@@ -90,14 +84,15 @@ Certificate sharpened_certificate(const Network& network, const Carriers& carrie
     take_convex_noise(network, carriers, trace, k, certificate.layers[static_cast<std::size_t>(k - 1)]);
   }
   certificate.add_up();
-  if (!has_plain_last_layer(network, trace)) return certificate;
+  if (trace.layers.empty()) return certificate;
   const TwoStageDistance stages = two_stage_distance(network, carriers, trace);
   take_smaller(stages.first, "Y.20", certificate.layers.front());
   LayerTerms& terms = certificate.layers.back();
   // For one output (Y.1) is next to exact; where it does not apply, or for several, (Y.9).
-  const Upper line = local_error(network, trace, line_push_distance);
+  const Upper line = local_error(network, trace, "Y.1", line_push_distance);
   take_smaller(line, "Y.1", terms);
-  if (!(line.upper < INFINITY)) take_smaller(local_error(network, trace, stein_push_distance), "Y.9", terms);
+  if (!(line.upper < INFINITY))
+    take_smaller(local_error(network, trace, "Y.9", stein_push_distance), "Y.9", terms);
   take_smaller(signal_apart_distance(network, trace), "Y.30", terms);
   if (certificate.layers.size() == 2) take_both(stages.both, certificate.layers.front(), terms);
   certificate.add_up();

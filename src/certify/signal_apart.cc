@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <variant>
 
 #include "certify/line_push.h"
 #include "certify/moment_error.h"
-#include "certify/replaced_weights.h"
 #include "certify/surrogate_law.h"
+#include "certify/theorem_table.h"
+#include "certify/two_stage_parts.h"
 #include "certify/two_stage_sums.h"
 
 namespace mixcert {
@@ -43,41 +43,24 @@ struct WeakSignal {
   }
 };
 
-bool signal_can_be_apart(const Network& network, const MomentTrace& trace) {
-  const Index last = network.hidden_count();
-  if (last < 2 || static_cast<Index>(trace.layers.size()) != last || network.has_masks()) return false;
-  if (network.layer(last).outputs() != 1 || trace.output.size() != 1) return false;
-  for (Index k = last - 1; k <= last; ++k) {
-    const DenseLayer& layer = network.layer(k);
-    const MomentLayerTrace& traced = trace.layers[static_cast<std::size_t>(k - 1)];
-    if (!std::holds_alternative<MeanFieldWeights>(layer.weights()) || !has_independent_outputs(layer) ||
-        has_replaced_weights(layer) || traced.pieces.size() != 1 || traced.surrogates.size() != 1) {
-      return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
 Upper signal_apart_distance(const Network& network, const MomentTrace& trace) {
   const Upper unknown{INFINITY, INFINITY};
-  if (!signal_can_be_apart(network, trace)) return unknown;
   const Index last = network.hidden_count();
+  if (!theorem("Y.30").may_hold({network, trace, last})) return unknown;
   const DenseLayer &before = network.layer(last - 1), &next = network.layer(last);
   const Gaussian& piece = trace.layers[static_cast<std::size_t>(last - 1)].pieces.component(0);
   const SurrogateLaw& law = trace.layers[static_cast<std::size_t>(last - 2)].surrogates.front();
-  const Vector noise =
-      std::get<MeanFieldWeights>(before.weights()).variance * law.second + before.bias_variances();
+  const Vector noise = own_noise(before, law);
   const Vector variances = piece.covariance.variances();
-  if (!(noise.minCoeff() > 0.0)) return unknown;
   const Vector weights = next.weight_mean().row(0).transpose();
-  const Vector uncertainty = std::get<MeanFieldWeights>(next.weights()).variance.row(0).transpose();
+  const Vector uncertainty = weight_variances(next).row(0).transpose();
   const double lipschitz = network.activation(last).lipschitz().upper;
   Vector slopes(weights.size());
   double rest = 0.0, around = 0.0, whole = 0.0;
   for (Index l = 0; l < weights.size(); ++l) {
-    const double signal = std::max(0.0, variances(l) - noise(l)) + 1e-10 * variances(l);
+    const double signal = positive_part(variances(l) - noise(l)) + 1e-10 * variances(l);
     const WeakSignal weak(network.activation(last).at(l), piece.mean(l), std::sqrt(noise(l)), signal);
     slopes(l) = weak.slope;
     rest += std::abs(weights(l)) * weak.rest;
@@ -95,7 +78,7 @@ Upper signal_apart_distance(const Network& network, const MomentTrace& trace) {
   const double rounding = covariance_rounding(before);
   const double slack = rounding * (4.0 * lipschitz * spread + sizes.sum());
   const DenseLayer joined(next.name(), next.weight_mean(), next.bias_mean(), next.weights(),
-                          IndependentBias{next.bias_variances().array() + std::max(0.0, linear)});
+                          IndependentBias{next.bias_variances().array() + positive_part(linear)});
   const Gaussian alone{piece.mean, Covariance::diagonal(noise)};
   const Upper line =
       line_push_distance(network.activation(last), joined, alone,

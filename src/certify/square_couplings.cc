@@ -19,13 +19,14 @@ Vector square_couplings(const Matrix& m, const NeuronErrors& first, const Vector
   Vector all(m.rows());
   for (Index l = 0; l < m.rows(); ++l) {
     const double v = signal(l) * (1.0 - 1e-9);
-    const double largest = 2.0 * (m2.row(l).transpose().cwiseProduct(gain2)).maxCoeff() / v * kSafety;
+    const double largest =
+        2.0 * (m2.row(l).transpose().cwiseProduct(gain2)).maxCoeff<Eigen::PropagateNaN>() / v * kSafety;
     if (!(v > 0.0) || !(largest < 1.0)) {
       all(l) = INFINITY;
       continue;
     }
     // No less than sup_k k r^{k-1}.
-    const double growth = largest <= 0.5 ? 1.0 : std::max(1.0, -0.36788 / (largest * std::log(largest)));
+    const double growth = largest <= 0.5 ? 1.0 : larger_or_nan(1.0, -0.36788 / (largest * std::log(largest)));
     const double d = linear(l) / std::sqrt(v), y = bent(l) / v;
     all(l) =
         (own(l) / std::sqrt(v) + 1.41422 * d * d + 3.46411 * d * y + 2.4495 * std::sqrt(growth) * y * y) *

@@ -14,6 +14,9 @@
 namespace mixcert {
 namespace {
 
+/// Of rows and columns: Eigen's maxCoeff may lose NaN.
+constexpr auto kLarger = [](double a, double b) { return larger_or_nan(a, b); };
+
 /// The random noise: for the second order one row per output, for the third the largest over the outputs.
 struct FlowNoise {
   Matrix plain, cross, square, growth;
@@ -32,19 +35,19 @@ struct FlowNoise {
     }
     const auto [second, third] = noise_moments(transform);
     const Index count = second.plain.rows();
-    plain.rightCols(count) = second.plain.transpose().cwiseMax(1.0);
+    plain.rightCols(count) = larger_or_nan(second.plain.transpose(), 1.0);
     cross.rightCols(count) = second.cross.transpose();
     square.rightCols(count) = second.square.transpose();
     growth.rightCols(count) = second.growth.transpose();
-    third_plain.rightCols(count) = third.plain.rowwise().maxCoeff().transpose().cwiseMax(1.0);
-    third_cross.rightCols(count) = third.cross.rowwise().maxCoeff().transpose();
-    third_rest.rightCols(count) = (third.square + third.growth).rowwise().maxCoeff().transpose();
+    third_plain.rightCols(count) = larger_or_nan(third.plain.rowwise().redux(kLarger).transpose(), 1.0);
+    third_cross.rightCols(count) = third.cross.rowwise().redux(kLarger).transpose();
+    third_rest.rightCols(count) = (third.square + third.growth).rowwise().redux(kLarger).transpose();
   }
 
   /// Per node.
   [[nodiscard]] Eigen::RowVectorXd largest() const {
-    return (plain + square + growth + cross).colwise().maxCoeff().cwiseMax(1.0) + third_plain + third_cross +
-           third_rest;
+    return larger_or_nan((plain + square + growth + cross).colwise().redux(kLarger), 1.0) + third_plain +
+           third_cross + third_rest;
   }
 };
 
@@ -56,7 +59,7 @@ class FlowIntegrand {
     for (int i = 1; i <= kFlowCells; ++i) {
       const double w = flow_node(i);
       squares_(i - 1) = w * w;
-      omega_.col(i - 1) = (w * w) / ((w * w * at.shares).array() + (1.0 - w * w)).max(kLeastShare);
+      omega_.col(i - 1) = (w * w) / larger_or_nan((w * w * at.shares).array() + (1.0 - w * w), kLeastShare);
     }
     const Index n = omega_.rows();
     pairs_.resize(packed_count(n), kFlowCells);
@@ -69,7 +72,7 @@ class FlowIntegrand {
 
   [[nodiscard]] Eigen::RowVectorXd values() const {
     const Eigen::RowVectorXd square = second_order() + third_order();
-    const Eigen::RowVectorXd largest = noise_.largest(), tops = omega_.colwise().maxCoeff();
+    const Eigen::RowVectorXd largest = noise_.largest(), tops = omega_.colwise().redux(kLarger);
     const SteinForm &two = norms_.second, &three = norms_.third;
     Eigen::RowVectorXd made(kFlowCells);
     for (int i = 0; i < kFlowCells; ++i) {
@@ -116,9 +119,9 @@ class FlowIntegrand {
     const Matrix more = metric(noise_.plain.array() - 1.0), cross = metric(noise_.cross);
     sum += dot(mean + fluctuation, more) + dot(fluctuation, metric(noise_.square)) +
            dot(shared, metric(noise_.growth));
-    return sum +
-           2.0 *
-               dot(mean, cross).cwiseMax(0.0).cwiseProduct(dot(fluctuation, cross).cwiseMax(0.0)).cwiseSqrt();
+    return sum + 2.0 * positive_part(dot(mean, cross))
+                           .cwiseProduct(positive_part(dot(fluctuation, cross)))
+                           .cwiseSqrt();
   }
 
   /// w^6 E N_3.
@@ -126,7 +129,7 @@ class FlowIntegrand {
     const Eigen::RowVectorXd mean = dot(omega_, norms_.third.mean * pairs_);
     const Eigen::RowVectorXd fluctuation = dot(omega_, norms_.third.fluctuation * pairs_);
     return noise_.third_plain.cwiseProduct(mean + fluctuation) + noise_.third_rest.cwiseProduct(fluctuation) +
-           2.0 * noise_.third_cross.cwiseProduct(mean.cwiseProduct(fluctuation).cwiseMax(0.0).cwiseSqrt());
+           2.0 * noise_.third_cross.cwiseProduct(positive_part(mean.cwiseProduct(fluctuation)).cwiseSqrt());
   }
 
   const SteinNorms& norms_;
@@ -146,7 +149,7 @@ double stein_flow(const SteinNorms& norms, const SteinCoordinates& at, const Noi
     // The chord in 1/w^2 over the cell; from w = 0 on it is the right end's value.
     sum += (w - left) * (left * left_value + w * value) / (left + w);
     if (!(sum < best)) break;
-    best = std::min(best, sum + norms.first * std::sqrt(std::max(0.0, 1.0 - w * w)));
+    best = std::min(best, sum + norms.first * std::sqrt(positive_part(1.0 - w * w)));
     left = w;
     left_value = value;
   }

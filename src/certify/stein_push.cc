@@ -15,9 +15,6 @@
 namespace mixcert {
 namespace {
 
-/// Neurons times outputs to the fourth: what the third-order sums cost.
-constexpr double kMostWork = 4e7;
-
 /// Moments of the layer's neurons.
 struct LayerKernels {
   std::vector<NeuronKernels> neurons;
@@ -84,23 +81,28 @@ SteinCoordinates coordinates(const Matrix& covariance, const Vector& noise) {
       (off_diagonal(noise_image) + gamma * size * noise.norm() + 1e-11 * noise_image.norm()) / least;
   // N is made smaller where root N root' <= I is not certain.
   const double reduction =
-      (1.0 - 1e-11) / std::max(1.0, noise_image.diagonal().maxCoeff() / least * kSafety + made.defect);
+      (1.0 - 1e-11) /
+      larger_or_nan(1.0,
+                    noise_image.diagonal().maxCoeff<Eigen::PropagateNaN>() / least * kSafety + made.defect);
   made.noise = noise * reduction;
   made.shares = noise_image.diagonal() * (reduction / least);
   made.root *= (1.0 + 1e-12) / std::sqrt(least);
   made.exist = made.shares.allFinite() && made.shares.minCoeff() > -1e-12;
-  made.shares = made.shares.cwiseMax(0.0);
+  made.shares = positive_part(made.shares);
   return made;
 }
 
 }  // namespace
 
+double stein_work(const DenseLayer& layer) {
+  return static_cast<double>(layer.inputs()) * std::pow(static_cast<double>(layer.outputs()), 4);
+}
+
 Upper stein_push_distance(const ActivationMap& activation, const DenseLayer& layer, const Gaussian& piece,
                           const SurrogateLaw& law, const Gaussian& pushed) {
   const Upper unknown{INFINITY, INFINITY};
-  const double work = static_cast<double>(layer.inputs()) * std::pow(static_cast<double>(layer.outputs()), 4);
   if (!has_independent_outputs(layer) || !piece.covariance.is_diagonal() || law.is_masked() ||
-      !(work <= kMostWork)) {
+      !(stein_work(layer) <= kMostSteinWork)) {
     return unknown;
   }
   const Matrix covariance = pushed.covariance.to_dense();

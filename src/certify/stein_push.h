@@ -10,6 +10,10 @@
 
 namespace mixcert {
 
+/// Neurons times outputs to the fourth: what the third-order sums cost.
+double stein_work(const DenseLayer& layer);
+inline constexpr double kMostSteinWork = 4e7;
+
 /// W2 between the true push of `piece` through activation and layer and the Gaussian `pushed`; infinite where
 /// (Y.9) does not apply: dependent neurons, correlated outputs, masks, a singular covariance, very many
 /// outputs. Weights that are not Gaussian count as the Gaussians that stand for them.

@@ -22,9 +22,9 @@ Square with_remainders(const Square& g, const double* rest, const double* norms)
   double missed = 0.0, known = 0.0;
   for (int p = 0; p < n; ++p) {
     missed += rest[p] * norms[p];
-    known += std::sqrt(std::max(0.0, g(p, p))) * norms[p];
+    known += std::sqrt(positive_part(g(p, p))) * norms[p];
   }
-  if (!(missed > 0.0)) return g;
+  if (missed <= 0.0) return g;
   const double e = std::clamp(std::sqrt(1.0 * n) * missed / std::max(known, 1e-300), 1e-6, 1e6);
   Square sum = (1.0 + e) * g;
   for (int p = 0; p < n; ++p) sum(p, p) += (1.0 + 1.0 / e) * n * rest[p] * rest[p];
@@ -92,7 +92,8 @@ class SteinSums {
       norms_.third.error += k.kernel_value.mean.error * norms[0] + k.square_value.mean.error * norms[1];
     }
     const Matrix noise = c_.axes * c_.variances;  // packed R V R'
-    norms_.third.fluctuation = column_product(noise.cwiseAbs2(), along.cwiseMax(0.0).transpose()).transpose();
+    norms_.third.fluctuation =
+        column_product(noise.cwiseAbs2(), positive_part(along).transpose()).transpose();
     for (Index c = 0; c < n_; ++c) {
       for (Index a = 0; a < c; ++a) norms_.third.fluctuation.col(packed_place(a, c)) *= 2.0;
     }
@@ -110,7 +111,7 @@ class SteinSums {
              c_.lengths(j) * c_.traces(j) * k.tau_square;
       size += first_size(j);
     }
-    norms_.first = std::sqrt(std::max(0.0, sum) + norms_.gamma * size) * kSafety;
+    norms_.first = std::sqrt(positive_part(sum) + norms_.gamma * size) * kSafety;
   }
 
   /// Majorants of everything that is added, for its rounding.
@@ -119,7 +120,7 @@ class SteinSums {
   };
   [[nodiscard]] Majorant majorant(Index j) const {
     const double root = std::sqrt(static_cast<double>(n_)), length = std::sqrt(c_.lengths(j));
-    const double noise = c_.variances.col(j).maxCoeff(), size = c_.root_size;
+    const double noise = c_.variances.col(j).maxCoeff<Eigen::PropagateNaN>(), size = c_.root_size;
     return {root, length, noise, length * size, noise * size * size, noise * size * root};
   }
 

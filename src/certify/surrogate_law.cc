@@ -13,7 +13,7 @@ namespace {
 
 /// sqrt(total - part^2), rounded up: what is left of a mean square when a coefficient is taken out.
 double root_of_rest(const Enclosed& total, const Enclosed& part) {
-  const double smallest = std::max(0.0, std::abs(part.value) - part.error);
+  const double smallest = positive_part(std::abs(part.value) - part.error);
   const double rest = next_up(total.upper() - next_down(smallest * smallest));
   // Written so that NaN, left by an overflow, stays NaN: then there is no bound.
   return rest <= 0.0 ? 0.0 : next_up(std::sqrt(rest));
@@ -21,7 +21,7 @@ double root_of_rest(const Enclosed& total, const Enclosed& part) {
 
 /// sign(c_1) sqrt(c_1^2 + T^2).
 double variance_matching_gain(const GaussianMoments& moments) {
-  const double size = std::hypot(moments.slope.value, std::sqrt(std::max(0.0, moments.residual.value)));
+  const double size = std::hypot(moments.slope.value, std::sqrt(positive_part(moments.residual.value)));
   return std::copysign(size, moments.slope.value);
 }
 

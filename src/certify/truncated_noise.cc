@@ -70,12 +70,12 @@ StoredBlock stored_block(const EigenFrame& frame, const Vector& t) {
 double truncated_cost(const EigenFrame& frame, const Vector& t, Index kept, double left_out) {
   double spread = 0.0, inverse = 0.0, residual = 0.0;
   for (Index k = 0; k < kept; ++k) {
-    spread += (std::max(0.0, frame.spread(k)) + frame.spread_error) / t(k);
+    spread += (positive_part(frame.spread(k)) + frame.spread_error) / t(k);
     inverse += 1.0 / t(k);
     const Vector row = frame.mean.row(k).head(kept);
     residual += (row.squaredNorm() - row(k) * row(k) + std::pow(row(k) - t(k), 2)) / t(k);
   }
-  const double off = std::sqrt(std::max(0.0, residual)) * kSafety + frame.mean_error * std::sqrt(inverse);
+  const double off = std::sqrt(positive_part(residual)) * kSafety + frame.mean_error * std::sqrt(inverse);
   return (spread + off * off + left_out) * kSafety;
 }
 
@@ -93,13 +93,13 @@ TruncatedBlock truncated_block(const NoiseSpread& noise) {
   Index kept = 0;
   Vector chosen;
   // The trace of the turned E S over directions that are left out, for each number of them.
-  double rest = values.cwiseMax(0.0).sum() + std::sqrt(static_cast<double>(n)) * frame.mean_error;
-  Vector t = values.cwiseMax(0.0).array() + leftover;
+  double rest = positive_part(values).sum() + std::sqrt(static_cast<double>(n)) * frame.mean_error;
+  Vector t = positive_part(values).array() + leftover;
   for (Index k = 1; k <= n && values(k - 1) > kLeastEigenvalue * values(0); ++k) {
     rest -= values(k - 1);
     t(k - 1) = values(k - 1);
     const double left_out =
-        (std::max(0.0, rest) + t.tail(n - k).sum() + rounding_gamma(4 * n + 16) * noise.mean.trace()) *
+        (positive_part(rest) + t.tail(n - k).sum() + rounding_gamma(4 * n + 16) * noise.mean.trace()) *
         kSafety;
     const double cost = truncated_cost(frame, t, k, left_out);
     if (!(cost < best.cost)) continue;

@@ -11,8 +11,8 @@
 #include "certify/convex_noise.h"
 #include "certify/moment_error.h"
 #include "certify/moment_local.h"
-#include "certify/replaced_weights.h"
 #include "certify/square_couplings.h"
+#include "certify/theorem_table.h"
 #include "certify/two_stage_neuron.h"
 #include "certify/two_stage_parts.h"
 #include "certify/two_stage_sums.h"
@@ -50,11 +50,11 @@ FirstMoments first_moments(const ActivationMap& activation, const Gaussian& piec
                      {law.second(j), law.second_error(j)});
     all.d2(j) = d * d * kSafety;
     all.q2(j) = q * q * kSafety;
-    all.d4(j) = std::max(powers.deviation, all.d2(j) * all.d2(j));
+    all.d4(j) = larger_or_nan(powers.deviation, all.d2(j) * all.d2(j));
     all.bent(j) = (std::hypot(law.quadratic(j), law.rest(j)) + law.error(j)) * kSafety;
-    const double least = std::max(0.0, std::hypot(law.linear(j), law.quadratic(j)) - 2.0 * law.error(j));
+    const double least = positive_part(std::hypot(law.linear(j), law.quadratic(j)) - 2.0 * law.error(j));
     all.square_sd(j) = std::sqrt(all.d4(j) * kSafety - square(least * least) * (1.0 - 1e-9));
-    all.q4(j) = std::max(powers.square, all.q2(j) * all.q2(j));
+    all.q4(j) = larger_or_nan(powers.square, all.q2(j) * all.q2(j));
   }
   return all;
 }
@@ -76,7 +76,7 @@ std::vector<NeuronSpread> neuron_spreads(const DenseLayer& layer, const Surrogat
   const Vector mean = m * law.mean + layer.bias_mean();
   const Vector mean_error = m.cwiseAbs() * law.error +
                             rounding * (m.cwiseAbs() * law.mean.cwiseAbs() + layer.bias_mean().cwiseAbs());
-  const Vector noise = v * law.second + layer.bias_variances();
+  const Vector noise = own_noise(layer, law);
   const Vector noise_error = v * law.second_error + rounding * noise;
   for (Index l = 0; l < noise.size(); ++l) {
     const bool exact = noise(l) > 0.0 && noise_error(l) <= kSpreadAccuracy * noise(l) &&
@@ -160,22 +160,12 @@ Upper with_slack(double distance, double slack) {
   return {distance, next_up((distance + slack) * kSafety)};
 }
 
-bool applies(const Network& network, const MomentTrace& trace) {
-  if (network.hidden_count() != 2 || trace.layers.size() != 2 || network.has_masks()) return false;
-  const MomentLayerTrace& layer = trace.layers.front();
-  if (layer.pieces.size() != 1 || layer.surrogates.size() != 1) return false;
-  for (Index k = 1; k <= 2; ++k) {
-    if (!has_independent_outputs(network.layer(k)) || has_replaced_weights(network.layer(k))) return false;
-  }
-  return layer.pieces.component(0).covariance.is_diagonal();
-}
-
 }  // namespace
 
 TwoStageDistance two_stage_distance(const Network& network, const Carriers& carriers,
                                     const MomentTrace& trace) {
   const TwoStageDistance unknown;
-  if (!applies(network, trace)) return unknown;
+  if (!theorem("Y.20").may_hold({network, trace, 1})) return unknown;
   const Gaussian& piece = trace.layers.front().pieces.component(0);
   const SurrogateLaw& law = trace.layers.front().surrogates.front();
   const DenseLayer& layer = network.layer(1);
@@ -194,9 +184,9 @@ TwoStageDistance two_stage_distance(const Network& network, const Carriers& carr
   TwoStageDistance distance;
   distance.first = with_slack(parts.distance(), slack);
   const MomentLayerTrace& last = trace.layers.back();
-  if (last.pieces.size() != 1 || last.surrogates.size() != 1) return distance;
+  if (!theorem("Y.28").may_hold({network, trace, 1})) return distance;
   const PieceError second(next, last.pieces.component(0), last.surrogates.front(),
-                          noise_rule(network, last, 2));
+                          noise_rule(network, trace, 2));
   const CarriedNorm& output = carriers.back().front().norms.front();
   const double lipschitz = network.activation(2).lipschitz().upper;
   const JoinedDistance joined =

@@ -39,7 +39,7 @@ class NeuronBounds {
         delta_(std::sqrt(spread.delta2)),
         delta_l4_(fourth_root(spread.delta4)),
         u_(std::sqrt(spread.u2)),
-        floor_(1.0 + std::sqrt(std::max(0.0, spread.least * (1.0 - 1e-6)) / spread.noise)),
+        floor_(1.0 + std::sqrt(positive_part(spread.least * (1.0 - 1e-6)) / spread.noise)),
         center_(gaussian_moments(f, spread.mean, sigma_)),
         full_cells_(f, spread.mean, full_) {
     const double jump = t_.jump();
@@ -70,7 +70,7 @@ class NeuronBounds {
     for (const double a : {t_.low, t_.high}) {
       for (const double b : {t_.low - slope, t_.high - slope}) {
         least = std::min(least, a * b);
-        most = std::max(most, a * b);
+        most = larger_or_nan(most, a * b);
       }
     }
     const double product = 0.39895 * (most - least) * sigma_ * delta_ * std::sqrt(root_square());
@@ -82,7 +82,7 @@ class NeuronBounds {
     if (!(x_.far_side < INFINITY)) return;
     const double slope = f_.derivative(x_.mean < 0.0 ? -1.0 : 1.0);
     // The integral of (y - t)^2 phi over y > t is at most min(1/2, 2 phi(t)/t^3), t >= 0.
-    const double t = std::max(0.0, std::abs(x_.mean) / full_ - 4.0 * kSpreadAccuracy) * (1.0 - 1e-6);
+    const double t = positive_part(std::abs(x_.mean) / full_ - 4.0 * kSpreadAccuracy) * (1.0 - 1e-6);
     const double surrogate = std::min(0.5, 2.0 * normal_density(t) / (t * t * t));
     const double far =
         t_.jump() * std::sqrt(x_.far_side + full_ * full_ * surrogate * kInexactNoise) * kSafety;

@@ -57,6 +57,10 @@ Matrix weight_variances(const DenseLayer& layer) {
   return mean_field == nullptr ? Matrix::Zero(layer.outputs(), layer.inputs()).eval() : mean_field->variance;
 }
 
+Vector own_noise(const DenseLayer& layer, const SurrogateLaw& law) {
+  return weight_variances(layer) * law.second + layer.bias_variances();
+}
+
 CarriedParts::CarriedParts(const DenseLayer& layer, const DenseLayer& next, const Vector& d, const Vector& q,
                            const std::vector<NeuronCarry>& neurons) {
   const Index n = next.inputs();
@@ -77,7 +81,7 @@ CarriedParts::CarriedParts(const DenseLayer& layer, const DenseLayer& next, cons
   const Vector column_norms = out.colwise().norm();
   const Matrix gram = (out.transpose() * out).cwiseAbs();
   const double spread = column_norms.dot(rest);
-  const double bent = std::sqrt(std::max(0.0, rest.dot(gram * rest)) + 4.0 * rounding * spread * spread);
+  const double bent = std::sqrt(positive_part(rest.dot(gram * rest)) + 4.0 * rounding * spread * spread);
   // What is bent in neuron l meets what is linear in the direction of column l alone.
   const Vector along = (images.along() + noise_images.along()).rowwise().norm();
   const double product = std::min(linear * bent, rest.dot(along));
@@ -118,7 +122,7 @@ JoinedDistance joined_distance(const CarriedParts& first, const std::vector<Neur
   shift += std::sqrt(sizes) * rounding;
   noise_shift += std::sqrt(noise_sizes) * rounding;
   const double square = second.signal_square(output).upper;
-  const double seen = std::sqrt(std::max(0.0, square - unseen * (1.0 - 1e-9))) + shift;
+  const double seen = std::sqrt(positive_part(square - unseen * (1.0 - 1e-9))) + shift;
   const double signal = std::sqrt(square) + shift;
   const double noise = std::sqrt(second.noise().sum()) + noise_shift;
   const double alone = first.distance();

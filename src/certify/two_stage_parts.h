@@ -14,6 +14,10 @@ namespace mixcert {
 /// Of the layer's weights; zero where they are not random.
 Matrix weight_variances(const DenseLayer& layer);
 
+/// Sb: per output, the variance that the layer's own weights and biases make of activations with these
+/// moments.
+Vector own_noise(const DenseLayer& layer, const SurrogateLaw& law);
+
 /// The parts of (Y.20): its right side is the sum of the squares.
 struct CarriedParts {
   double mean = 0.0;   ///< of the conditional means

@@ -86,30 +86,30 @@ class ValueSums {
 
   /// The cell [a, b], with the activation's values at its ends.
   void add(double a, double b, double va, double vb, double mass) {
-    const double largest = std::max(std::abs(va), std::abs(vb));
+    const double largest = larger_or_nan(std::abs(va), std::abs(vb));
     const double w = b - a;
     const double bend = w * w * bend_ + rounding_ + 128 * kUnitRoundoff * largest;
     const double da = va - mean_.value - gain_ * a, db = vb - mean_.value - gain_ * b;
-    const double d = std::max(std::abs(da), std::abs(db)) + bend + mean_.error;
+    const double d = larger_or_nan(std::abs(da), std::abs(db)) + bend + mean_.error;
     const double high = largest + bend;
-    const double low = va * vb > 0.0 ? std::max(0.0, std::min(std::abs(va), std::abs(vb)) - bend) : 0.0;
+    const double low = va * vb > 0.0 ? positive_part(std::min(std::abs(va), std::abs(vb)) - bend) : 0.0;
     // a^2 lies in [low^2, high^2].
-    const double q = std::max(high * high * kSafety - second_.value, second_.value - low * low) +
+    const double q = larger_or_nan(high * high * kSafety - second_.value, second_.value - low * low) +
                      second_.error + 1e-9 * high * high;
     accumulate(mass, d, q);
   }
 
   /// With z = |x| - 8: |d| <= |d(8)| + steep z and |a^2 - a(8)^2| <= 2 |a(8)| steep z + (steep z)^2.
   void add_beyond(double x) {
-    const double steep = s_ * std::max(std::abs(traits_.low), std::abs(traits_.high));
+    const double steep = s_ * larger_or_nan(std::abs(traits_.low), std::abs(traits_.high));
     const double last = value(x);
     const double rounding =
         128 * kUnitRoundoff * (1.0 + std::abs(last) + std::abs(m_) + kLastNode * (s_ + std::abs(gain_)));
     const double d = std::abs(last - mean_.value - gain_ * x) + mean_.error + rounding;
     const double size = std::abs(last) + rounding;
     const double q = std::abs(last * last - second_.value) + second_.error + 2.0 * rounding * size;
-    accumulate(kBeyondLast, std::max(d, steep + std::abs(gain_)) * kSafety,
-               std::max(q, 2.0 * size * steep + steep * steep) * kSafety);
+    accumulate(kBeyondLast, larger_or_nan(d, steep + std::abs(gain_)) * kSafety,
+               larger_or_nan(q, 2.0 * size * steep + steep * steep) * kSafety);
   }
 
   void accumulate(double mass, double d, double q) {
@@ -144,7 +144,7 @@ SlopeTraits::SlopeTraits(const Activation& f) {
 }
 
 double SlopeTraits::reach(double center) const {
-  return std::max(std::abs(high - center), std::abs(center - low));
+  return larger_or_nan(std::abs(high - center), std::abs(center - low));
 }
 
 SlopeCells::SlopeCells(const Activation& f, double m, double s) : traits_(f) {
@@ -184,7 +184,7 @@ SlopeCells::Squares SlopeCells::about(double center) const {
   double mean = 0.0, least = 0.0, fourth = 0.0;
   for (const Cell& cell : cells_) {
     const double below = cell.low - center, above = cell.high - center;
-    const double high = std::max(below * below, above * above);
+    const double high = larger_or_nan(below * below, above * above);
     const double low = below <= 0.0 && above >= 0.0 ? 0.0 : std::min(below * below, above * above);
     mean += cell.mass * high;
     fourth += cell.mass * high * high;
@@ -193,13 +193,13 @@ SlopeCells::Squares SlopeCells::about(double center) const {
   least *= 1.0 - 1e-8;  // masses were rounded up
   const double reach = traits_.reach(center);
   const double variance = fourth * kSafety - least * least + 1e-13 * std::pow(reach, 4);
-  return {mean * kSafety + 1e-13 * reach * reach, std::sqrt(std::max(0.0, variance)) * kSafety};
+  return {mean * kSafety + 1e-13 * reach * reach, std::sqrt(positive_part(variance)) * kSafety};
 }
 
 double SlopeCells::weighted() const {
   double sum = 0.0;
   for (const Cell& cell : cells_) {
-    sum += cell.second * std::max(cell.low * cell.low, cell.high * cell.high);
+    sum += cell.second * larger_or_nan(cell.low * cell.low, cell.high * cell.high);
   }
   const double reach = traits_.reach(0.0);
   return sum * kSafety + 1e-13 * reach * reach;
@@ -217,17 +217,17 @@ DistancePowers smoothed_slope_powers(const Activation& f, double m, double t, do
     const double next = distance(nodes[i + 1].x);
     // Monotone in h, so largest at an end of the cell, and smallest there or zero.
     const double a = std::abs(last), b = std::abs(next);
-    const double largest = std::pow(std::max(a, b) + 1e-14, 2);
+    const double largest = std::pow(larger_or_nan(a, b) + 1e-14, 2);
     sum.second += nodes[i].mass * largest;
     sum.fourth += nodes[i].mass * largest * largest;
-    if (last * next > 0.0) least += nodes[i].mass * std::pow(std::max(0.0, std::min(a, b) - 1e-14), 2);
+    if (last * next > 0.0) least += nodes[i].mass * std::pow(positive_part(std::min(a, b) - 1e-14), 2);
     last = next;
   }
   const double reach2 = std::pow(SlopeTraits(f).reach(center), 2);
   sum.second = (sum.second + kBeyondLast * reach2) * kSafety;
   sum.fourth = (sum.fourth + kBeyondLast * reach2 * reach2) * kSafety;
   least *= 1.0 - 1e-8;  // masses were rounded up
-  sum.spread = std::sqrt(std::max(0.0, sum.fourth - least * least)) * kSafety;
+  sum.spread = std::sqrt(positive_part(sum.fourth - least * least)) * kSafety;
   return sum;
 }
 

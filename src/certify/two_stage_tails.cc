@@ -91,7 +91,7 @@ double SideMoments::square(const Neuron& neuron, double side, double rate) const
     if (!(total > kLeastIntegral) || !(total < INFINITY)) return INFINITY;
     const double logarithm = std::log(total);
     sum += logarithm;
-    error += std::max(left.error, right.error) + kLogError * (1.0 + std::abs(logarithm));
+    error += larger_or_nan(left.error, right.error) + kLogError * (1.0 + std::abs(logarithm));
   }
   // y^2 <= (2/(e rate))^2 e^{rate y} for y >= 0.
   const double factor = 0.73576 / rate;
@@ -108,13 +108,13 @@ double smoothed_density_fourth(double m, double t, double s, double center) {
   for (int i = 0; i < kDensityCells; ++i) {
     const double a = i * step - kDensityReach, b = a + step;
     const double next = distance(position(b));
-    double largest = std::max(last, next);
+    double largest = larger_or_nan(last, next);
     // Monotone on both sides of its peak, which is in the cell where the ends have different signs.
-    if (position(a) <= 1e-12 && position(b) >= -1e-12) largest = std::max(largest, distance(0.0));
+    if (position(a) <= 1e-12 && position(b) >= -1e-12) largest = larger_or_nan(largest, distance(0.0));
     sum += masses[static_cast<std::size_t>(i)] * (largest * largest) * (largest * largest);
     last = next;
   }
-  const double beyond = std::max(std::abs(center), std::abs(normal_density(0.0) - center)) + 1e-14;
+  const double beyond = larger_or_nan(std::abs(center), std::abs(normal_density(0.0) - center)) + 1e-14;
   return (sum + kBeyondReach * std::pow(beyond, 4)) * kSafety;
 }
 

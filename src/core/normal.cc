@@ -139,7 +139,7 @@ Upper normal_square_about(double center, double lower, double upper) {
   const double magnitude = mass + end_magnitude(lower, lower - 2.0 * center, factor) +
                            end_magnitude(upper, upper - 2.0 * center, factor);
   const double error = 4 * kElementaryFunctionError * magnitude + kUnderflow;
-  return Upper::within(std::max(0.0, mass + low - high), error);
+  return Upper::within(positive_part(mass + low - high), error);
 }
 
 Upper normal_distance_about(double center, double lower, double upper) {

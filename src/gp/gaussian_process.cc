@@ -5,6 +5,7 @@
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/rng.h"
+#include "mixcert/core/rounding.h"
 #include "mixcert/mixture/symmetric_eigen.h"
 #include "mixcert/simulate/normal_source.h"
 
@@ -23,7 +24,7 @@ Matrix sample_functions(const GaussianProcess& process, ConstMatrixRef inputs, I
   Generator generator = make_generator(seed, Stream::Process);
   fill_normal(generator, normals);
   // Eigenvalues that rounding made negative are zero.
-  const Vector deviations = eigen.values.cwiseMax(0.0).cwiseSqrt();
+  const Vector deviations = positive_part(eigen.values).cwiseSqrt();
   Matrix functions = eigen.vectors * (deviations.asDiagonal() * normals);
   functions.colwise() += process.mean_at(inputs);
   return functions;

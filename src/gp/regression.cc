@@ -10,6 +10,7 @@
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
+#include "mixcert/core/rounding.h"
 
 namespace mixcert {
 namespace {
@@ -59,7 +60,7 @@ GpPrediction GpRegression::predict(ConstMatrixRef inputs) const {
   const Matrix whitened = factor_.triangularView<Eigen::Lower>().solve(cross);
   const Vector explained = whitened.colwise().squaredNorm().transpose();
   return {prior_.mean_at(inputs) + cross.transpose() * weights_,
-          (prior_.kernel.variances(inputs) - explained).cwiseMax(0.0)};
+          positive_part(prior_.kernel.variances(inputs) - explained)};
 }
 
 GpScores GpRegression::scores(ConstMatrixRef inputs, ConstVectorRef targets) const {

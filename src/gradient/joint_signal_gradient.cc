@@ -54,7 +54,7 @@ class JointLocal {
           correlation_at(law_at_input(layer_.law, d, input_count_), independent_, deviations);
       const SurrogateLaw law = surrogate_at_input(layer_.surrogate, d, input_count_);
       forms.push_back(hermite_form_gradient(norm.gram, correlation, law.linear, law.quadratic, law.rest));
-      square += std::max(forms.back().value, 0.0);
+      square += positive_part(forms.back().value);
     }
     NormGradient of{Vector::Zero(norm.metric.size()), {}, {}};
     if (square > 0.0) {

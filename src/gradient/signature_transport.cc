@@ -12,6 +12,7 @@
 
 #include "gradient/trace_sqrt_gradient.h"
 #include "mixcert/core/error.h"
+#include "mixcert/core/rounding.h"
 #include "mixcert/mixture/singular_values.h"
 #include "mixcert/mixture/symmetric_eigen.h"
 
@@ -29,7 +30,7 @@ struct Root {
 Root root_of(const Matrix& matrix) {
   const SymmetricEigen eigen = symmetric_eigen(matrix);
   const double floor = kZeroEigenvalue * eigen.values.maxCoeff();
-  const Vector roots = (eigen.values.array() > floor).select(eigen.values.cwiseMax(0.0).cwiseSqrt(), 0.0);
+  const Vector roots = (eigen.values.array() > floor).select(positive_part(eigen.values).cwiseSqrt(), 0.0);
   const Vector inverses = (roots.array() > 0.0).select(roots.cwiseInverse(), 0.0);
   const Matrix transposed = eigen.vectors.transpose();
   return {eigen.vectors * roots.asDiagonal() * transposed,

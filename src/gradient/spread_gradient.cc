@@ -53,8 +53,8 @@ void pull_spread(const CrossMoments& moments, Index j, const Matrix& spread, Neu
   const LinearPart linear = linear_part(k, mu, error);
   const Matrix quadratic = Matrix(moments.fourth.middleRows(j * mu.size(), mu.size())) - k * k;
   const double quadratic_error = (2.0 * norm + error) * error + moments.fourth_error(j);
-  const double of_linear_trace = std::max(linear.value.trace(), 0.0) + linear.error;
-  const double of_quadratic_trace = std::max(quadratic.trace(), 0.0) + quadratic_error;
+  const double of_linear_trace = positive_part(linear.value.trace()) + linear.error;
+  const double of_quadratic_trace = positive_part(quadratic.trace()) + quadratic_error;
   Matrix of_quadratic = spread;
   double of_quadratic_error = spread.trace();
   if (of_quadratic_trace <= 0.0) {

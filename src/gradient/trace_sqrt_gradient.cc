@@ -7,6 +7,7 @@
 
 #include <Eigen/Cholesky>
 
+#include "mixcert/core/rounding.h"
 #include "transport/trace_sqrt_rule.h"
 
 namespace mixcert {
@@ -42,7 +43,7 @@ TraceSqrtGradient trace_sqrt_gradient(ConstVectorRef x, ConstMatrixRef all_colum
   const Matrix identity = Matrix::Identity(y.cols(), y.cols());
   Matrix columns = Matrix::Zero(y.rows(), y.cols());
   for (Index node = 0; node < rule.nodes.size(); ++node) {
-    const Vector inverse = (x.array().max(0.0) + rule.nodes(node)).inverse();
+    const Vector inverse = (positive_part(x.array()) + rule.nodes(node)).inverse();
     const Matrix z = inverse.asDiagonal() * y;
     const Matrix r = (identity + y.transpose() * z).llt().solve(identity);
     const Matrix er = inverse.asDiagonal() * (z * r);

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "mixcert/core/error.h"
+#include "mixcert/core/rounding.h"
 #include "mixcert/mixture/singular_values.h"
 #include "mixcert/mixture/symmetric_eigen.h"
 #include "mixcert/transport/mixture_transport.h"
@@ -25,7 +26,7 @@ double vanishing_part(Index dimension) {
 /// Symmetric root; eigenvalues that are rounding become zero (Z.41).
 Matrix stable_root(ConstMatrixRef matrix) {
   const SymmetricEigen eigen = symmetric_eigen(matrix);
-  const double least = vanishing_part(matrix.rows()) * std::max(0.0, eigen.values.maxCoeff());
+  const double least = vanishing_part(matrix.rows()) * positive_part(eigen.values.maxCoeff());
   const Vector roots =
       eigen.values.unaryExpr([least](double value) { return value > least ? std::sqrt(value) : 0.0; });
   return eigen.vectors * roots.asDiagonal() * eigen.vectors.transpose();
@@ -59,7 +60,7 @@ GaussianTransportGradient gaussian_transport_gradient(ConstVectorRef mean_a, Con
   const Matrix half = root_b * svd.right * scale.asDiagonal();
   GaussianTransportGradient result;
   const double bures = covariance_a.trace() + covariance_b.trace() - 2.0 * sigma.sum();
-  result.squared = (mean_a - mean_b).squaredNorm() + std::max(0.0, bures);
+  result.squared = (mean_a - mean_b).squaredNorm() + positive_part(bures);
   result.mean = 2.0 * (mean_a - mean_b);
   Matrix lower = Matrix::Identity(n, n);
   lower.selfadjointView<Eigen::Lower>().rankUpdate(half, -1.0);

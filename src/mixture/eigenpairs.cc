@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "mixcert/core/rounding.h"
 #include "mixcert/mixture/symmetric_eigen.h"
 
 namespace mixcert {
@@ -56,7 +57,7 @@ class CovarianceProduct {
 
 Eigenpairs dense_pairs(const Matrix& matrix, Index count) {
   const SymmetricEigen eigen = symmetric_eigen(matrix);
-  return {eigen.values.reverse().head(count).cwiseMax(0.0),
+  return {positive_part(eigen.values.reverse().head(count)),
           eigen.vectors.rowwise().reverse().leftCols(count)};
 }
 
@@ -122,7 +123,7 @@ std::optional<Eigenpairs> lanczos_pairs(const Covariance& covariance, Index coun
     return std::nullopt;
   }
   if (solver.info() != Spectra::CompInfo::Successful) return std::nullopt;
-  Eigenpairs pairs{solver.eigenvalues().cwiseMax(0.0), solver.eigenvectors()};
+  Eigenpairs pairs{positive_part(solver.eigenvalues()), solver.eigenvectors()};
   if (!is_accurate(covariance, pairs)) return std::nullopt;
   return pairs;
 }

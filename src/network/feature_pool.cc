@@ -56,7 +56,7 @@ class MaxPoolStep : public PoolStep {
     error = errors[pixels.front()];
     for (const Index pixel : pixels) {
       value = std::max(value, values[pixel]);
-      error = std::max(error, errors[pixel]);
+      error = larger_or_nan(error, errors[pixel]);
     }
   }
 };

@@ -8,6 +8,7 @@
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
+#include "mixcert/core/rounding.h"
 #include "mixcert/mixture/symmetric_eigen.h"
 #include "network/overloaded.h"
 
@@ -52,7 +53,7 @@ class Checker {
     finite(tensor, field);
     const double largest = tensor.diagonal().maxCoeff();
     const double asymmetry = (tensor - tensor.transpose()).cwiseAbs().maxCoeff();
-    if (asymmetry > kSymmetryTolerance * std::max(largest, 0.0)) fail(field, "expected a symmetric matrix");
+    if (asymmetry > kSymmetryTolerance * positive_part(largest)) fail(field, "expected a symmetric matrix");
     tensor = 0.5 * (tensor + tensor.transpose()).eval();
     make_semidefinite(tensor, field);
   }
@@ -97,7 +98,7 @@ class Checker {
       fail(field,
            "expected a positive semidefinite matrix, got smallest eigenvalue " + format_number(smallest));
     }
-    tensor = eigen.vectors * eigen.values.cwiseMax(0.0).asDiagonal() * eigen.vectors.transpose();
+    tensor = eigen.vectors * positive_part(eigen.values).asDiagonal() * eigen.vectors.transpose();
     tensor = 0.5 * (tensor + tensor.transpose()).eval();
   }
 

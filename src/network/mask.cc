@@ -20,7 +20,7 @@ double density_at_quantile(double p) {
   const double q = normal_quantile(p);
   const double residual = std::abs(normal_cdf(q) - p) + 64 * kElementaryFunctionError * p;
   const double density = normal_density(q) * (1.0 - (q * q + 8.0) * kElementaryFunctionError);
-  return std::max(0.0, density - (std::abs(q) + 1e-6) * residual * (1.0 + 1e-9));
+  return positive_part(density - (std::abs(q) + 1e-6) * residual * (1.0 + 1e-9));
 }
 
 }  // namespace

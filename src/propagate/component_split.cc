@@ -33,7 +33,7 @@ Covariance piece_covariance(const Gaussian& component, const std::vector<SplitDi
       const double kept = split.rule->width * split.rule->width;
       variances -= (1.0 - kept) * split.direction.cwiseAbs2();
     }
-    return Covariance::diagonal(variances.cwiseMax(0.0));
+    return Covariance::diagonal(positive_part(variances));
   }
   Matrix rest = component.covariance.to_dense();
   // Raised so that what is left is positive semidefinite (H.6).
@@ -182,8 +182,8 @@ class ComponentSplitter::Choice {
     if (gets <= had || pieces_ / had * gets > budget) return 0.0;
     const double split = split_ - split_cost(i, chosen_[i]) + split_cost(i, rule);
     const double local = local_ - local_cost(i, chosen_[i]) + local_cost(i, rule);
-    const double fall = std::sqrt(split_) + std::sqrt(local_) - std::sqrt(std::max(split, 0.0)) -
-                        std::sqrt(std::max(local, 0.0));
+    const double fall = std::sqrt(split_) + std::sqrt(local_) - std::sqrt(positive_part(split)) -
+                        std::sqrt(positive_part(local));
     return fall / std::log(static_cast<double>(gets) / static_cast<double>(had));
   }
 

@@ -7,6 +7,7 @@
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/rng.h"
+#include "mixcert/core/rounding.h"
 #include "mixcert/mixture/symmetric_eigen.h"
 
 namespace mixcert {
@@ -84,7 +85,7 @@ Matrix principal_factor(const Matrix& factor) {
   const bool tall = factor.cols() <= factor.rows();
   const SymmetricEigen eigen =
       symmetric_eigen(tall ? Matrix(factor.transpose() * factor) : Matrix(factor * factor.transpose()));
-  const Vector values = eigen.values.cwiseMax(0.0).reverse();
+  const Vector values = positive_part(eigen.values).reverse();
   const Matrix vectors = eigen.vectors.rowwise().reverse();
   const Index rank = (values.array() > 1e-30 * values(0)).count();
   if (tall) return factor * vectors.leftCols(rank);

@@ -18,7 +18,7 @@ namespace {
 double root_without_largest(Vector shares, Index split) {
   if (split >= shares.size()) return 0.0;
   std::sort(shares.data(), shares.data() + shares.size(), std::greater<>());
-  return std::sqrt(std::max(0.0, shares.tail(shares.size() - split).sum()));
+  return std::sqrt(positive_part(shares.tail(shares.size() - split).sum()));
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ Vector GridSignature::mean_square_errors(ConstVectorRef variances) const {
     const double captured = 1.0 - quantizers[static_cast<std::size_t>(d)]->distortion.nominal;
     errors -= captured * directions.col(d).cwiseAbs2();
   }
-  return errors.cwiseMax(0.0);
+  return positive_part(errors);
 }
 
 GridSignature coordinate_signature(const Covariance& covariance, const std::vector<Index>& sizes,

@@ -76,7 +76,7 @@ class BatchSums {
 };
 
 double gelbrich(const Moments& a, const Moments& b) {
-  return std::sqrt(std::max(0.0, gelbrich_squared(a.mean, a.covariance, b.mean, b.covariance)));
+  return std::sqrt(positive_part(gelbrich_squared(a.mean, a.covariance, b.mean, b.covariance)));
 }
 
 /// d(p*, p^) for kResamples bootstrap samples, increasing. Resampling B batches has
@@ -120,7 +120,7 @@ GelbrichLowerBound gelbrich_lower_bound(ConstMatrixRef samples, const GaussianMi
   result.confidence = confidence;
   result.plug_in = gelbrich(all, {mixture.mean(), mixture.covariance()});
   result.bias = distances[static_cast<std::size_t>(std::clamp<double>(rank, 1.0, kResamples)) - 1];
-  result.lower = std::max(0.0, result.plug_in - result.bias);
+  result.lower = positive_part(result.plug_in - result.bias);
   return result;
 }
 

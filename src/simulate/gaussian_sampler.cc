@@ -5,6 +5,7 @@
 // so a diagonal costs one multiplication per number and nothing is expanded.
 #include "simulate/gaussian_sampler.h"
 
+#include "mixcert/core/rounding.h"
 #include "mixcert/simulate/normal_source.h"
 #include "simulate/psd_factor.h"
 
@@ -15,7 +16,7 @@ GaussianSampler::GaussianSampler(const Gaussian& gaussian)
   const Covariance& covariance = gaussian.covariance;
   const Index size = covariance.block_size();
   if (size == 1) {
-    block_factors_ = covariance.stacked_blocks().cwiseMax(0.0).cwiseSqrt();
+    block_factors_ = positive_part(covariance.stacked_blocks()).cwiseSqrt();
     return;
   }
   block_factors_.resize(covariance.dimension(), size);

@@ -9,16 +9,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mixcert/core/rounding.h"
 #include "mixcert/mixture/symmetric_eigen.h"
 
 namespace mixcert {
 
 Matrix psd_factor(ConstMatrixRef matrix) {
-  if (matrix.rows() == 1) return Matrix::Constant(1, 1, std::sqrt(std::max(matrix(0, 0), 0.0)));
+  if (matrix.rows() == 1) return Matrix::Constant(1, 1, std::sqrt(positive_part(matrix(0, 0))));
   const Eigen::LLT<Matrix> cholesky(matrix);
   if (cholesky.info() == Eigen::Success) return cholesky.matrixL();
   const SymmetricEigen eigen = symmetric_eigen(matrix);
-  return eigen.vectors * eigen.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
+  return eigen.vectors * positive_part(eigen.values).cwiseSqrt().asDiagonal();
 }
 
 }  // namespace mixcert

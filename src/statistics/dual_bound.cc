@@ -159,7 +159,7 @@ std::optional<DualLowerBound> dual_lower_bound(const Network& network, ConstVect
   const double beyond = 2.0 * potential.largest() * kOutside;
   const double expected = 2.0 * potential.expectation(output.cumulants, output.mean, output.covariance);
   const double third = potential.expectation(output.cumulants, Vector::Zero(r), Matrix::Identity(r, r));
-  return DualLowerBound{std::sqrt(std::max(0.0, expected + sampled - beyond)),
+  return DualLowerBound{std::sqrt(positive_part(expected + sampled - beyond)),
                         std::sqrt(third / potential.scale()), confidence};
 }
 

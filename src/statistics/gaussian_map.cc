@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "mixcert/core/rounding.h"
 #include "mixcert/mixture/singular_values.h"
 #include "mixcert/mixture/symmetric_eigen.h"
 #include "mixcert/simulate/normal_source.h"
@@ -29,7 +30,7 @@ Whitening::Whitening(const Gaussian& gaussian) : mean_(gaussian.mean) {
     values_ = gaussian.covariance.variances();
   } else {
     SymmetricEigen eigen = symmetric_eigen(gaussian.covariance.to_dense());
-    values_ = eigen.values.cwiseMax(0.0);
+    values_ = positive_part(eigen.values);
     vectors_ = std::move(eigen.vectors);
   }
   const double least = is_diagonal() ? 0.0 : vanishing_part(values_.size()) * values_.maxCoeff();

@@ -19,7 +19,7 @@ namespace {
 
 Matrix symmetric_root(ConstMatrixRef matrix) {
   const SymmetricEigen eigen = symmetric_eigen(matrix);
-  return eigen.vectors * eigen.values.cwiseMax(0.0).cwiseSqrt().asDiagonal() * eigen.vectors.transpose();
+  return eigen.vectors * positive_part(eigen.values).cwiseSqrt().asDiagonal() * eigen.vectors.transpose();
 }
 
 /// Square L with L L' = Y Y'.

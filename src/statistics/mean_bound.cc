@@ -66,7 +66,7 @@ MeanBound mean_upper_bound(ConstVectorRef values, double failure_probability) {
   const double skew = skewness_of_mean(values, bound.mean);
   // Hall's transformation; beyond skew * quantile = 3 its cube root grows slower than the plain bound.
   const double corrected = 3.0 / skew * (1.0 - std::cbrt(1.0 - skew * (quantile + skew / 6.0)));
-  bound.upper = bound.mean + bound.standard_error * std::max(quantile, corrected);
+  bound.upper = bound.mean + bound.standard_error * larger_or_nan(quantile, corrected);
   return bound;
 }
 

@@ -24,7 +24,7 @@ struct SquareRoot {
 
 SquareRoot square_root(const Matrix& matrix) {
   const SymmetricEigen eigen = symmetric_eigen(matrix);
-  const Vector roots = eigen.values.cwiseMax(0.0).cwiseSqrt();
+  const Vector roots = positive_part(eigen.values).cwiseSqrt();
   SquareRoot result;
   result.root = eigen.vectors * roots.asDiagonal() * eigen.vectors.transpose();
   const double n = static_cast<double>(matrix.rows());
@@ -77,7 +77,7 @@ CoupledBlock couple_blocks(const Matrix& a, const Matrix& c) {
   coupled.right = std::move(svd.right);
   coupled.sigma = std::move(svd.values);
   const double traces = a.trace() + c.trace();
-  coupled.cost = std::max(0.0, traces - 2.0 * coupled.sigma.sum());
+  coupled.cost = positive_part(traces - 2.0 * coupled.sigma.sum());
   // (T.5): P and R enter as they are; what they lack in orthogonality and what P sigma R'
   // lacks of the product can only have raised the sum of singular values by this much.
   const Matrix rest = product - coupled.left * coupled.sigma.asDiagonal() * coupled.right.transpose();
@@ -133,7 +133,7 @@ Upper covariance_cost(const Covariance& a, const Covariance& c) {
     const double rounding = rounding_gamma(a.dimension() + 8 * cross.size() + 64) * low_rank;
     gain = std::max(gain, trace_norm(cross) - rounding);
   }
-  const double nominal = std::max(0.0, coupling.cost + low_rank - 2.0 * gain);
+  const double nominal = positive_part(coupling.cost + low_rank - 2.0 * gain);
   // The rotated factors inside the gain are off by a few units of their own norm (T.5).
   const double rotated = 4.0 * std::sqrt(static_cast<double>(a.rank() + c.rank())) *
                          rounding_gamma(4 * a.block_size() + 32) * (a.trace() + c.trace());
@@ -185,7 +185,7 @@ double gelbrich_squared(ConstVectorRef mean_a, ConstMatrixRef covariance_a, Cons
   const Matrix product = square_root(covariance_a).root * square_root(covariance_b).root;
   const double fidelity = singular_values(product).values.sum();
   const double bures = covariance_a.trace() + covariance_b.trace() - 2.0 * fidelity;
-  return (mean_a - mean_b).squaredNorm() + std::max(0.0, bures);
+  return (mean_a - mean_b).squaredNorm() + positive_part(bures);
 }
 
 }  // namespace mixcert

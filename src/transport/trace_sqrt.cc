@@ -65,7 +65,7 @@ TraceSqrtRule trace_sqrt_rule(ConstVectorRef x, ConstMatrixRef y) {
   TraceSqrtRule rule{longest_columns(y), Vector(0), Vector(0)};
   const double scale = y(Eigen::all, rule.columns).squaredNorm();
   if (!(scale > 0.0)) return rule;
-  const double largest = std::log(std::sqrt(std::max(0.0, x.maxCoeff()) + scale));
+  const double largest = std::log(std::sqrt(positive_part(x.maxCoeff()) + scale));
   const Vector roots = Vector::NullaryExpr(2 * kNodesEachSide + 1, [&](Index i) {
     return std::exp(largest + static_cast<double>(i - kNodesEachSide) * kStep);
   });
@@ -79,7 +79,7 @@ double trace_sqrt_gain(ConstVectorRef x, ConstMatrixRef all_columns) {
   const TraceSqrtRule rule = trace_sqrt_rule(x, all_columns);
   if (rule.nodes.size() == 0) return 0.0;
   const Matrix y = all_columns(Eigen::all, rule.columns);
-  const Vector diagonal = x.cwiseMax(0.0);
+  const Vector diagonal = positive_part(x);
   double integral = 0.0;
   for (Index i = 0; i < rule.nodes.size(); ++i) {
     integral += rule.weights(i) * node_value(diagonal, y, rule.nodes(i));
@@ -88,7 +88,7 @@ double trace_sqrt_gain(ConstVectorRef x, ConstMatrixRef all_columns) {
   const double rule_error = 2.01 / std::cosh(std::numbers::pi * std::numbers::pi / kStep);
   const double roots = diagonal.cwiseSqrt().sum();
   const double nuclear_norm = std::sqrt(y.squaredNorm() * static_cast<double>(y.cols()));
-  return std::max(0.0, integral * (1.0 - 1e-12) - rule_error * (2.0 * roots + nuclear_norm) * (1.0 + 1e-9));
+  return positive_part(integral * (1.0 - 1e-12) - rule_error * (2.0 * roots + nuclear_norm) * (1.0 + 1e-9));
 }
 
 }  // namespace mixcert

@@ -123,5 +123,35 @@ TEST(Rounding, WithinCoversTheErrorAndMinTakesTheSmallerBound) {
   EXPECT_EQ(min(tight, loose).nominal, 2.0);
 }
 
+TEST(Rounding, PositivePartsAndLargerOnesKeepNotANumber) {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = INFINITY;
+  EXPECT_TRUE(std::isnan(positive_part(nan)));
+  EXPECT_EQ(positive_part(-infinity), 0.0);
+  EXPECT_EQ(positive_part(infinity), infinity);
+  EXPECT_FALSE(std::signbit(positive_part(-0.0)));
+  EXPECT_TRUE(std::isnan(larger_or_nan(nan, 1.0)));
+  EXPECT_TRUE(std::isnan(larger_or_nan(1.0, nan)));
+  Generator generator = make_generator(11, Stream::Example);
+  for (Index size = 1; size <= 9; ++size) {  // with and without a remainder beside full registers
+    for (Index place = 0; place < size; ++place) {
+      Vector x(size), y(size);
+      for (double& value : x) value = random_positive(generator, 3.0) - 1.0;
+      for (double& value : y) value = random_positive(generator, 3.0) - 1.0;
+      for (Index i = 0; i < size; ++i) {
+        EXPECT_EQ(positive_part(x(i)), std::max(0.0, x(i)));
+        EXPECT_EQ(larger_or_nan(x(i), y(i)), std::max(x(i), y(i)));
+      }
+      EXPECT_EQ(positive_part(x), x.cwiseMax(0.0));
+      EXPECT_EQ(larger_or_nan(x, y), x.cwiseMax(y));
+      EXPECT_EQ(larger_or_nan(x, 0.5), x.cwiseMax(0.5));
+      x(place) = nan;
+      for (const Vector& made : {Vector(positive_part(x)), Vector(positive_part(x.array())),
+                                 larger_or_nan(x, y), larger_or_nan(y, x), larger_or_nan(x, 0.5)}) {
+        for (Index i = 0; i < size; ++i) EXPECT_EQ(std::isnan(made(i)), i == place) << size;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace mixcert

@@ -2,7 +2,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 #
 # Makes small source trees, one with no fault and the others with one each, and requires that
-# check_includes and check_repository accept the first and name the fault of the others.
+# check_includes, check_repository and check_guards accept the first and name the fault of the others.
 set -euo pipefail
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../scripts" && pwd)
 tree=$(mktemp -d)
@@ -32,6 +32,7 @@ expect() {
 plant_clean_tree
 expect check_includes ''
 expect check_repository ''
+expect check_guards ''
 
 echo '#include "mixcert/propagate/certify.h"' >>"$tree/src/certify/bound.cc"
 expect check_includes 'src/certify/bound.cc:4: module certify must not include propagate'
@@ -67,5 +68,35 @@ expect check_repository 'words that do not belong here'
 plant_clean_tree
 echo '# Changelog' >"$tree/CHANGELOG.md"
 expect check_repository 'Unreleased'
+
+# refuse LINE TEXT: check_guards names TEXT on line 4, and accepts the line as a comment.
+refuse() {
+  plant_clean_tree
+  echo "$1" >>"$tree/src/certify/bound.cc"
+  expect check_guards "src/certify/bound.cc:4: $2"
+  plant_clean_tree
+  echo "// $1" >>"$tree/src/certify/bound.cc"
+  expect check_guards ''
+}
+refuse 'double a = std::max(0.0, b);' 'std::max(0.0,'
+refuse 'double a = std::max(b * (1.0 - f(c, d)), 0.0);' 'std::max(b'
+refuse 'double a = std::max<double>(0, b);' 'std::max<double>(0,'
+refuse 'double a = std::fmax(b, 0.0);' 'std::fmax(b, 0.0)'
+refuse 'double a = std::max({0.0, b, c});' 'std::max({0.0,'
+refuse 'Vector a = b.cwiseMax(0.0).cwiseSqrt();' '.cwiseMax(0.0)'
+refuse 'Array a = (b - 1.0).max(0.0F);' '.max(0.0F)'
+
+plant_clean_tree
+printf 'double a = std::max(\n    0.0, b);\n' >>"$tree/src/certify/bound.cc"
+expect check_guards 'src/certify/bound.cc:4: std::max( 0.0,'
+
+plant_clean_tree
+printf 'double a = std::max(b, c) + std::max(0.5, b) + d.cwiseMax(e).sum() + f(0.0, b);\n' >>"$tree/src/certify/bound.cc"
+expect check_guards ''
+
+plant_clean_tree
+mkdir "$tree/src/report"
+printf '%s\ndouble a = std::max(0.0, b);\n' "$licence" >"$tree/src/report/density_grid.cc"
+expect check_guards ''
 
 [ "$failures" -eq 0 ]

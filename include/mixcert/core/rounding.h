@@ -35,6 +35,25 @@ inline double next_up(double x) {
 }
 inline double next_down(double x) { return -next_up(-x); }
 
+/// max(x, 0), and NaN where x is: std::max(0.0, NaN) is 0, which would hide that there is no bound.
+inline double positive_part(double x) { return x <= 0.0 ? 0.0 : x; }
+/// The same entry by entry: Eigen's cwiseMax(0.0) may make 0 of NaN, too.
+template <class Derived>
+typename Derived::PlainObject positive_part(const Eigen::DenseBase<Derived>& x) {
+  return x.derived().unaryExpr([](double entry) { return positive_part(entry); });
+}
+/// The larger one, NaN where either is: std::max(a, NaN) is a.
+inline double larger_or_nan(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
+template <class Derived>
+typename Derived::PlainObject larger_or_nan(const Eigen::DenseBase<Derived>& a, double b) {
+  return a.derived().unaryExpr([b](double entry) { return larger_or_nan(entry, b); });
+}
+template <class Derived, class Other>
+typename Derived::PlainObject larger_or_nan(const Eigen::DenseBase<Derived>& a,
+                                            const Eigen::DenseBase<Other>& b) {
+  return a.derived().binaryExpr(b.derived(), [](double x, double y) { return larger_or_nan(x, y); });
+}
+
 /// Covers the last few roundings of a bound that is itself a sum or product of positive terms.
 inline constexpr double kSafety = 1.0 + 1e-9;
 
