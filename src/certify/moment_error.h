@@ -23,9 +23,10 @@ Matrix correlation_of(const Covariance& covariance);
 /// B_jj^{1/2} |gain_j| (the root of the sum of squares where coordinates are independent) (H.5).
 double covariance_slack(const DenseLayer& next, const CarriedNorm& norm);
 
-/// W2 between the stored Gaussian of the layer's outputs and the exact one, in units of their deviations:
-/// entries of the covariance are good to gamma of the deviations, and W2^2 is at most the trace norm of the
-/// difference (H.5).
+/// What rounding the covariance of the layer's outputs moves them by, in units of their deviations. Behind
+/// independent inputs: W2 between the stored Gaussian and the exact one (Y.28). Behind any: W2 between the
+/// stored one and the sum of its noise and of the signal as stored, which the raised diagonal makes
+/// semidefinite (Y.30).
 double covariance_rounding(const DenseLayer& layer);
 
 /// What is used of S^{1/2}, S the noise that activations make.

@@ -47,7 +47,8 @@ struct NeuronOrders {
   }
 };
 
-/// Means and noise of the second layer's inputs are those of (Y.20) but for so much of their deviations.
+/// Means and noise of the second layer's inputs are those of (Y.20) but for an eighth of so much of their
+/// deviations: a - b moves twice, by a and by b, and is counted once, as (Y.28) explains.
 constexpr double kInputAccuracy = 1e-6;
 
 }  // namespace

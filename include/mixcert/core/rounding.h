@@ -21,8 +21,8 @@ namespace mixcert {
 /// Unit roundoff of IEEE double: 2^-53.
 inline constexpr double kUnitRoundoff = 1.1102230246251565e-16;
 
-/// Accuracy assumed of the C library's exp, erf, tanh, log1p ..., relative: 16 units
-/// of roundoff. It is listed among the assumptions of every certificate.
+/// Accuracy assumed of the C library's exp, erf, tanh, log1p ... and of Eigen's exp, log, sin and cos of
+/// arrays, relative: 16 units of roundoff. It is listed among the assumptions of every certificate.
 inline constexpr double kElementaryFunctionError = 16 * kUnitRoundoff;
 
 /// The next double above: std::nextafter, whose call costs more than the sums it is used in. Doubles of one
