@@ -25,7 +25,6 @@ using F = ActivationFunction;
 // What lies beyond the nodes of a HermiteRule, of the integrand's scale.
 constexpr double kBeyondCut = 1e-20;
 constexpr double kSteepest = 1.1290;
-constexpr double kFourthNorm = 1.3161;
 constexpr double kMargin = 1.01;
 // Relative error of a weight at |x| <= 13.9, as in (V.6).
 constexpr double kWeightError = 384 * kUnitRoundoff;
@@ -41,7 +40,8 @@ bool add_by_quadrature(const Activation& activation, double mean, double deviati
   if (rule == nullptr) return false;
   NodeValues g;
   evaluate_nodes(activation, mean, s, rule->nodes, g);
-  const double value_error = kUnitRoundoff * (kNodeError + kFourthNorm * kNodeErrorPerDeviation * s);
+  // Cauchy and Schwarz: sum w h_p e is at most the root mean square of e, and that e_4 (V.6).
+  const double value_error = node_error(s);
   const double norm = std::sqrt((rule->weights * g.values.square()).sum());
   const double growth = std::min(s * strip.slope * (a + kFourthNorm), strip.value + 1.0) + value_error;
   const double gamma = rounding_gamma(rule->nodes.size() + 8 * kHermiteOrder + 16) + kWeightError;

@@ -20,6 +20,10 @@ double elu_less_line(double z) { return z < 0.0 ? std::expm1(z) - z : 0.0; }
 
 }  // namespace
 
+double node_error(double deviation) {
+  return 1.01 * kUnitRoundoff * (112.0 + (8.0 + kFourthNorm * 64.0) * deviation);
+}
+
 void evaluate_nodes(const Activation& activation, double mean, double deviation, const NodeArray& nodes,
                     NodeValues& result) {
   const F function = activation.function();

@@ -25,8 +25,7 @@ constexpr double kWeightError = 320 * kUnitRoundoff;
 constexpr double kCutErrorFactor = 2.6e-19;
 // sup |f'| on the line of every smooth activation: erf, gelu.
 constexpr double kSteepest = 1.1290;
-// (E x^4)^{1/4}; bounds of discrete norms are enlarged by one per cent.
-constexpr double kFourthNorm = 1.3161;
+// Bounds of discrete norms are enlarged by one per cent.
 constexpr double kMargin = 1.01;
 // e^-28 = 7e-13: the accuracy aimed at.
 constexpr double kExponent = 28.0;
@@ -57,12 +56,6 @@ struct RuleError {
     return kMargin * (factor * bound(off_line, radius) + kCutErrorFactor * bound(on_line, kCut));
   }
 };
-
-/// Fourth norm, over the nodes, of the error of a node's value.
-double node_error(double deviation) {
-  const double per_deviation = kNodeErrorPerDeviation + kFourthNorm * kNodeErrorPerDistance;
-  return kMargin * kUnitRoundoff * (kNodeError + per_deviation * deviation);
-}
 
 /// |f'| <= kSteepest, |f''| <= 1; |f| <= 1 if it is bounded at all.
 Growth growth_on_line(F function, double deviation) {
