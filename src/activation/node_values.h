@@ -23,7 +23,7 @@ inline constexpr double kFourthNorm = 1.3161;
 /// norm over the nodes, and its root mean square is no larger. One per cent covers that nodes stand for x.
 double node_error(double deviation);
 
-/// tanh, sigmoid, erf, gelu, silu, softplus or elu.
+/// Errors are those of (V.6) for smooth functions.
 void evaluate_nodes(const Activation& activation, double mean, double deviation, const NodeArray& nodes,
                     NodeValues& result);
 
