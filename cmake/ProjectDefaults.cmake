@@ -14,10 +14,11 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(MIXCERT_SANITIZER "" CACHE STRING "Empty, or a list for -fsanitize=, e.g. address,undefined")
 option(MIXCERT_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 
-# Every target of this project links it, none of its users see it.
+# Every target of this project links it, none of its users see it. A switch without a default that leaves out a value
+# of its enum is an error: that is how an activation without its record is found.
 add_library(mixcert_build_flags INTERFACE)
 target_compile_options(mixcert_build_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-                       -Wno-sign-conversion -ffp-contract=off)
+                       -Wno-sign-conversion -Werror=switch -ffp-contract=off)
 if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # A private class of one source is an included one there.
   target_compile_options(mixcert_build_flags INTERFACE -Wno-subobject-linkage)

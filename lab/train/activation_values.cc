@@ -1,11 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The ten functions of mixcert::ActivationFunction and their derivatives. Relu and tanh, which the
-// experiments use, are vectorised.
+// The functions of mixcert::ActivationFunction and their derivatives in single precision. Relu and tanh,
+// which the experiments use, are vectorised. A switch has no default: the compiler asks for every function.
 #include "train/activation_values.h"
 
 #include <cmath>
 #include <numbers>
+
+#include "mixcert/core/error.h"
 
 namespace mixcert::lab {
 namespace {
@@ -39,7 +41,7 @@ float slope_at(ActivationFunction function, float slope, float x) {
     case ActivationFunction::Elu:
       return x > 0.0F ? 1.0F : std::exp(x);
   }
-  return 0.0F;
+  throw InvalidArgument("activation: expected a function of the enum");
 }
 
 }  // namespace
@@ -56,6 +58,24 @@ FloatRows activation_slopes(const Activation& activation, const FloatRows& x) {
   if (function == ActivationFunction::Tanh) return 1.0F - x.array().tanh().square();
   const auto slope = static_cast<float>(activation.slope());
   return x.unaryExpr([=](float value) { return slope_at(function, slope, value); });
+}
+
+double initial_variance(const Activation& activation) {
+  switch (activation.function()) {
+    case ActivationFunction::Relu:
+    case ActivationFunction::LeakyRelu:
+    case ActivationFunction::Gelu:
+    case ActivationFunction::Silu:
+      return 2.0;
+    case ActivationFunction::Identity:
+    case ActivationFunction::Tanh:
+    case ActivationFunction::Sigmoid:
+    case ActivationFunction::Erf:
+    case ActivationFunction::Softplus:
+    case ActivationFunction::Elu:
+      return 1.0;
+  }
+  throw InvalidArgument("activation: expected a function of the enum");
 }
 
 }  // namespace mixcert::lab

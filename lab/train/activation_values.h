@@ -14,4 +14,8 @@ FloatRows activation_values(const Activation& activation, const FloatRows& x);
 /// f'(x) entry by entry; at a kink the left derivative.
 FloatRows activation_slopes(const Activation& activation, const FloatRows& x);
 
+/// Initial weights of a layer in front of the activation have this over the number of inputs as variance:
+/// twice as much for functions that let about half of their arguments through.
+double initial_variance(const Activation& activation);
+
 }  // namespace mixcert::lab

@@ -87,11 +87,8 @@ void DenseNet::backward(const float* parameters, const Pass& pass, FloatRows out
 }
 
 void DenseNet::set_initial_weights(Generator& generator, float* parameters) const {
-  const ActivationFunction function = activation_.function();
-  const bool halves = function == ActivationFunction::Relu || function == ActivationFunction::LeakyRelu ||
-                      function == ActivationFunction::Gelu || function == ActivationFunction::Silu;
   for (Index k = 0; k < layer_count(); ++k) {
-    const double gain = halves && k + 1 < layer_count() ? 2.0 : 1.0;
+    const double gain = k + 1 < layer_count() ? initial_variance(activation_) : 1.0;
     Matrix numbers(layer_inputs(k), layer_outputs(k));
     fill_normal(generator, numbers);
     numbers *= std::sqrt(gain / static_cast<double>(layer_inputs(k)));

@@ -24,7 +24,7 @@ std::vector<Index> kernel_shape(const ConvNet::Convolution& shape) { return {sha
 
 ordered_json activation_entry(const Activation& activation) {
   ordered_json entry{{"type", "activation"}, {"function", std::string(to_string(activation.function()))}};
-  if (activation.function() == ActivationFunction::LeakyRelu) entry["slope"] = activation.slope();
+  if (activation.has_slope()) entry["slope"] = activation.slope();
   return entry;
 }
 

@@ -5,6 +5,7 @@
 // one.
 #include <cmath>
 
+#include "activation/activation_traits.h"
 #include "activation/closed_form_moments.h"
 #include "activation/enclosed_arithmetic.h"
 #include "activation/quadrature_moments.h"
@@ -56,11 +57,7 @@ Enclosed with_root_change(const Enclosed& square, double change) {
 }  // namespace
 
 GaussianMoments limit_moments(const Activation& activation, double mean, double deviation) {
-  const ActivationFunction function = activation.function();
-  if (function == ActivationFunction::Tanh || function == ActivationFunction::Sigmoid ||
-      function == ActivationFunction::Erf) {
-    return moments_of_a_bounded_function();
-  }
+  if (activation.traits().smooth()->limits.get().is_bounded()) return moments_of_a_bounded_function();
   // |f - relu| <= 1, so f^2 - relu^2 has a root mean square of at most 2 |relu| + 1.
   GaussianMoments m = piecewise_linear_moments(0.0, 1.0, mean, deviation);
   const double square_change = safe_error(1.0 + 2.0 * std::sqrt(m.second.upper()));

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "activation/activation_traits.h"
 #include "activation/closed_form_moments.h"
 #include "activation/enclosed_arithmetic.h"
 #include "activation/quadrature_moments.h"
@@ -12,32 +13,24 @@
 namespace mixcert {
 namespace {
 
-using F = ActivationFunction;
-
 GaussianMoments at_a_point(const Activation& activation, double mean) {
   GaussianMoments moments;
   const double value = activation(mean);
-  const F function = activation.function();
-  moments.mean = function == F::Identity || function == F::Relu ? exactly(value)
-                 : function == F::LeakyRelu ? Enclosed{value, safe_error(kUnitRoundoff * std::abs(value))}
-                                            : value_at(activation, mean);
+  const PiecewiseLinear* linear = activation.traits().linear();
+  moments.mean = linear == nullptr             ? value_at(activation, mean)
+                 : linear->is_computed_exactly ? exactly(value)
+                                               : Enclosed{value, safe_error(kUnitRoundoff * std::abs(value))};
   moments.second = square(moments.mean);
   return moments;
 }
 
 GaussianMoments by_function(const Activation& activation, double mean, double deviation) {
-  switch (activation.function()) {
-    case F::Identity:
-      return piecewise_linear_moments(1.0, 1.0, mean, deviation);
-    case F::Relu:
-      return piecewise_linear_moments(0.0, 1.0, mean, deviation);
-    case F::LeakyRelu:
-      return piecewise_linear_moments(activation.slope(), 1.0, mean, deviation);
-    default:
-      if (deviation < kTinyDeviation) return taylor_moments(activation, mean, deviation);
-      if (deviation > kHugeDeviation) return limit_moments(activation, mean, deviation);
-      return quadrature_moments(activation, mean, deviation);
+  if (const PiecewiseLinear* linear = activation.traits().linear()) {
+    return piecewise_linear_moments(linear->left(activation.slope()), 1.0, mean, deviation);
   }
+  if (deviation < kTinyDeviation) return taylor_moments(activation, mean, deviation);
+  if (deviation > kHugeDeviation) return limit_moments(activation, mean, deviation);
+  return quadrature_moments(activation, mean, deviation);
 }
 
 /// Where squares overflow nothing is known.

@@ -20,12 +20,9 @@
 namespace mixcert {
 namespace {
 
-using F = ActivationFunction;
-
 // What lies beyond the nodes of a HermiteRule, of the integrand's scale.
 constexpr double kBeyondCut = 1e-20;
 constexpr double kSteepest = 1.1290;
-constexpr double kFourthNorm = 1.3161;
 constexpr double kMargin = 1.01;
 // Relative error of a weight at |x| <= 13.9, as in (V.6).
 constexpr double kWeightError = 384 * kUnitRoundoff;
@@ -33,7 +30,7 @@ constexpr double kWeightError = 384 * kUnitRoundoff;
 /// c_p, p >= 3, by the trapezoidal rule; false where no rule is fine enough.
 bool add_by_quadrature(const Activation& activation, double mean, double deviation,
                        HermiteExpansion& expansion) {
-  const F function = activation.function();
+  const Analytic& function = *activation.traits().analytic();
   const double s = deviation;
   const StripBound strip = strip_bound(function, favourable_half_width(function, s));
   const double a = strip.half_width / s;
@@ -41,7 +38,8 @@ bool add_by_quadrature(const Activation& activation, double mean, double deviati
   if (rule == nullptr) return false;
   NodeValues g;
   evaluate_nodes(activation, mean, s, rule->nodes, g);
-  const double value_error = kUnitRoundoff * (kNodeError + kFourthNorm * kNodeErrorPerDeviation * s);
+  // Cauchy and Schwarz: sum w h_p e is at most the root mean square of e, and that e_4 (V.6).
+  const double value_error = node_error(s);
   const double norm = std::sqrt((rule->weights * g.values.square()).sum());
   const double growth = std::min(s * strip.slope * (a + kFourthNorm), strip.value + 1.0) + value_error;
   const double gamma = rounding_gamma(rule->nodes.size() + 8 * kHermiteOrder + 16) + kWeightError;
@@ -125,14 +123,12 @@ HermiteExpansion hermite_expansion(const Activation& activation, double mean, do
     expansion.order = kHermiteOrder;
     return expansion;
   }
-  const F function = activation.function();
-  const bool piecewise_linear = function == F::Relu || function == F::LeakyRelu;
-  if (piecewise_linear) {
-    add_closed_form(function == F::Relu ? 0.0 : activation.slope(), 1.0, mean, deviation, expansion);
+  const PiecewiseLinear* linear = activation.traits().linear();
+  if (linear != nullptr && linear->has_kink) {
+    add_closed_form(linear->left(activation.slope()), 1.0, mean, deviation, expansion);
   }
-  if (piecewise_linear || function == F::Identity ||
-      (is_analytic(function) && deviation >= kTinyDeviation &&
-       add_by_quadrature(activation, mean, deviation, expansion))) {
+  if (linear != nullptr || (activation.traits().analytic() != nullptr && deviation >= kTinyDeviation &&
+                            add_by_quadrature(activation, mean, deviation, expansion))) {
     expansion.order = kHermiteOrder;
   } else {
     expansion.value.tail(kHermiteOrder - 2).setZero();

@@ -15,7 +15,6 @@
 namespace mixcert {
 namespace {
 
-using F = ActivationFunction;
 using LongArray = Eigen::Array<long double, Eigen::Dynamic, 1>;
 
 // Beyond the last zero of h_25 by far: h_p phi is below 1e-20 of the integrand's scale there.
@@ -82,12 +81,7 @@ double recurrence_error(Index steps) {
   return sum / (1.0 - sum);
 }
 
-bool is_analytic(ActivationFunction function) {
-  return function != F::Elu && function != F::Identity && function != F::Relu && function != F::LeakyRelu;
-}
-
-const HermiteRule* hermite_rule(ActivationFunction function, double deviation) {
-  if (!is_analytic(function)) return nullptr;
+const HermiteRule* hermite_rule(const Analytic& function, double deviation) {
   const double a = favourable_half_width(function, deviation) / deviation;
   const double root = std::sqrt(static_cast<double>(kHermiteOrder));
   return coarsest_rule(2.0 * std::numbers::pi * a / (kExponent + 0.5 * a * a + a * root));

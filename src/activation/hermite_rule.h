@@ -4,6 +4,7 @@
 // nodes.
 #pragma once
 
+#include "activation/activation_traits.h"
 #include "activation/hermite_coefficients.h"
 #include "activation/quadrature_rules.h"
 
@@ -23,13 +24,10 @@ struct HermiteRule {
 };
 
 /// The coarsest rule that is fine enough for the function at this deviation; null when it would need too many
-/// nodes or the function is not analytic.
-const HermiteRule* hermite_rule(ActivationFunction function, double deviation);
+/// nodes.
+const HermiteRule* hermite_rule(const Analytic& function, double deviation);
 
 /// What h_p may be off by, over its majorant: `steps` steps of the recurrence in the precision it runs in.
 double recurrence_error(Index steps);
-
-/// Everything but elu and the piecewise linear functions.
-bool is_analytic(ActivationFunction function);
 
 }  // namespace mixcert

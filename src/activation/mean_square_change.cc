@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "activation/activation_traits.h"
 #include "mixcert/activation/activation.h"
 #include "mixcert/core/normal.h"
 
@@ -94,21 +95,10 @@ Upper Activation::mean_square_change(double mean, double deviation, double cente
   const Upper l = lipschitz();
   const Upper global =
       l * l * Upper::of_sum(deviation * deviation, 1) * normal_square_about(center, lower, upper);
-  Upper local = global;
-  switch (function_) {
-    case ActivationFunction::Identity:
-      break;
-    case ActivationFunction::Relu:
-      local = piecewise_linear(*this, cell, 0.0);
-      break;
-    case ActivationFunction::LeakyRelu:
-      local = piecewise_linear(*this, cell, slope_);
-      break;
-    default:
-      local = local_slopes(*this, cell);
-      break;
-  }
-  return min(global, local);
+  const PiecewiseLinear* linear = traits_->linear();
+  if (linear == nullptr) return min(global, local_slopes(*this, cell));
+  if (!linear->has_kink) return global;
+  return min(global, piecewise_linear(*this, cell, linear->left(slope_)));
 }
 
 }  // namespace mixcert

@@ -16,12 +16,14 @@ struct NodeValues {
   NodeArray values;     ///< g(m + s x) - center, node by node
 };
 
-/// The error of a value at a node x is at most u (112 + s (8 + 64 |x|)), (V.6).
-inline constexpr double kNodeError = 112.0;
-inline constexpr double kNodeErrorPerDeviation = 8.0;
-inline constexpr double kNodeErrorPerDistance = 64.0;
+/// No less than (E x^4)^{1/4}.
+inline constexpr double kFourthNorm = 1.3161;
 
-/// tanh, sigmoid, erf, gelu, silu, softplus or elu.
+/// e_4 of (V.6): the error of a value at a node x is at most u (112 + s (8 + 64 |x|)); this is its fourth
+/// norm over the nodes, and its root mean square is no larger. One per cent covers that nodes stand for x.
+double node_error(double deviation);
+
+/// Errors are those of (V.6) for smooth functions.
 void evaluate_nodes(const Activation& activation, double mean, double deviation, const NodeArray& nodes,
                     NodeValues& result);
 

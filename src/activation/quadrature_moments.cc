@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <variant>
 
 #include "activation/enclosed_arithmetic.h"
 #include "activation/node_values.h"
@@ -17,16 +18,13 @@
 namespace mixcert {
 namespace {
 
-using F = ActivationFunction;
-
 // Relative error of a weight: the density at |x| <= 9.75, a rounded node, two products.
 constexpr double kWeightError = 320 * kUnitRoundoff;
 // Terms beyond the cut, relative to the integrand's polynomial bound at the cut.
 constexpr double kCutErrorFactor = 2.6e-19;
 // sup |f'| on the line of every smooth activation: erf, gelu.
 constexpr double kSteepest = 1.1290;
-// (E x^4)^{1/4}; bounds of discrete norms are enlarged by one per cent.
-constexpr double kFourthNorm = 1.3161;
+// Bounds of discrete norms are enlarged by one per cent.
 constexpr double kMargin = 1.01;
 // e^-28 = 7e-13: the accuracy aimed at.
 constexpr double kExponent = 28.0;
@@ -58,16 +56,9 @@ struct RuleError {
   }
 };
 
-/// Fourth norm, over the nodes, of the error of a node's value.
-double node_error(double deviation) {
-  const double per_deviation = kNodeErrorPerDeviation + kFourthNorm * kNodeErrorPerDistance;
-  return kMargin * kUnitRoundoff * (kNodeError + per_deviation * deviation);
-}
-
 /// |f'| <= kSteepest, |f''| <= 1; |f| <= 1 if it is bounded at all.
-Growth growth_on_line(F function, double deviation) {
-  const bool bounded = function == F::Tanh || function == F::Sigmoid || function == F::Erf;
-  return {deviation, {0.0, bounded ? 1.0 : INFINITY, kSteepest, 1.0}, node_error(deviation)};
+Growth growth_on_line(const Smooth& function, double deviation) {
+  return {deviation, {0.0, function.limits.get().largest(), kSteepest, 1.0}, node_error(deviation)};
 }
 
 /// The sums over the nodes of one rule, for one neuron.
@@ -180,42 +171,25 @@ class NodeSums {
   double fourth_norm_;  // of g and of d
 };
 
-/// |Im z| that panels may use, and where the function differs from its limits by a unit of roundoff or more
-/// (V.3).
-ActiveZone active_zone(F function, double half_width) {
-  const double panel_width = 2.0 * half_width / (0.5 * (kEllipse - 1.0 / kEllipse));
-  switch (function) {
-    case F::Tanh:
-      return {-20.0, 20.0, panel_width};
-    case F::Erf:
-      return {-6.2, 6.2, panel_width};
-    case F::Gelu:
-      return {-9.0, 9.0, panel_width};
-    case F::Elu:
-      return {-40.0, 0.0, 2.0};
-    default:
-      return {-44.0, 44.0, panel_width};
-  }
+/// Where panels lie, and bounds in their ellipses (V.3).
+struct PanelDomain {
+  ActiveZone zone;
+  StripBound bound;
+};
+
+PanelDomain panel_domain(const Analytic& function) {
+  return {panel_zone(function), strip_bound(function, function.panel_half_width)};
 }
 
-StripBound panel_bound(F function) {
-  switch (function) {
-    case F::Elu:
-      return {0.0, INFINITY, 4.1, 3.1};
-    case F::Tanh:
-      return strip_bound(function, 1.0);
-    case F::Erf:
-    case F::Gelu:
-      return strip_bound(function, 1.5);
-    default:
-      return strip_bound(function, 2.0);
-  }
-}
+PanelDomain panel_domain(const LeftAnalytic& function) { return {function.zone, function.panel_bound}; }
 
 GaussianMoments panel_moments(const Activation& activation, double mean, double deviation) {
-  StripBound strip = panel_bound(activation.function());
+  const Smooth& function = *activation.traits().smooth();
+  const PanelDomain domain =
+      std::visit([](const auto& of_kind) { return panel_domain(of_kind); }, function.domain.get());
+  StripBound strip = domain.bound;
   WeightedNodes rule;
-  place_panels(active_zone(activation.function(), strip.half_width), mean, deviation, rule);
+  place_panels(domain.zone, mean, deviation, rule);
   // From the middle of a panel, reached with the real slope, an ellipse extends by 1.6 at most (V.3).
   strip.slope = kSteepest + 0.15 * strip.slope;
   strip.value = INFINITY;
@@ -224,7 +198,7 @@ GaussianMoments panel_moments(const Activation& activation, double mean, double 
   const RuleError error{kPanelErrorFactor,
                         kPanelRadius,
                         {deviation, strip, node_error(deviation)},
-                        growth_on_line(activation.function(), deviation)};
+                        growth_on_line(function, deviation)};
   return NodeSums(rule, g, error, mean, deviation).moments();
 }
 
@@ -245,9 +219,9 @@ double wanted_step(const Growth& growth, double half_width, double radius, doubl
 }  // namespace
 
 GaussianMoments quadrature_moments(const Activation& activation, double mean, double deviation) {
-  const F function = activation.function();
-  if (function == F::Elu) return panel_moments(activation, mean, deviation);
-  const Growth growth{deviation, strip_bound(function, favourable_half_width(function, deviation)),
+  const Analytic* function = activation.traits().analytic();
+  if (function == nullptr) return panel_moments(activation, mean, deviation);
+  const Growth growth{deviation, strip_bound(*function, favourable_half_width(*function, deviation)),
                       node_error(deviation)};
   const double half_width = growth.strip.half_width / deviation;
   // E|x + i a|^k <= (a + (E|x|^k)^{1/k})^k for k <= 4.
@@ -260,7 +234,7 @@ GaussianMoments quadrature_moments(const Activation& activation, double mean, do
   // 2 e^{a^2/2} / (e^{2 pi a/step} - 1), (V.4); the exponent is above kExponent.
   const double factor =
       kMargin * 2.0 * std::exp(half_width * (0.5 * half_width - 2.0 * std::numbers::pi / rule->step));
-  const RuleError error{factor, radius, growth, growth_on_line(function, deviation)};
+  const RuleError error{factor, radius, growth, growth_on_line(*activation.traits().smooth(), deviation)};
   return NodeSums(*rule, g, error, mean, deviation).moments();
 }
 

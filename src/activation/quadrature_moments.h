@@ -9,7 +9,7 @@
 
 namespace mixcert {
 
-// All for tanh, sigmoid, erf, gelu, silu, softplus or elu.
+// All for smooth functions.
 
 /// kTinyDeviation <= deviation <= kHugeDeviation.
 GaussianMoments quadrature_moments(const Activation& activation, double mean, double deviation);

@@ -4,20 +4,14 @@
 // bends, so the global bounds would be of no use for it.
 #pragma once
 
-#include "mixcert/activation/activation.h"
+#include "activation/activation_traits.h"
 
 namespace mixcert {
 
-/// No less than sup |f''| and sup |f'''|.
-struct Bends {
-  double second = 0.0;
-  double third = 0.0;
-};
-
 /// f''(z), given f(z) and f'(z); at the kink of elu that of its left side.
-double second_derivative(ActivationFunction function, double z, double value, double slope);
+double second_derivative(const Activation& f, double z, double value, double slope);
 
 /// Between z0 and z1, on one side of a kink if there is one; f' at the two ends is given.
-Bends bends_between(ActivationFunction function, double z0, double z1, double slope0, double slope1);
+Bends bends_between(const Activation& f, double z0, double z1, double slope0, double slope1);
 
 }  // namespace mixcert

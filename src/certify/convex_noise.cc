@@ -6,21 +6,15 @@
 
 #include <cmath>
 
+#include "activation/activation_traits.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {
 namespace {
 
 bool has_convex_size(const Activation& f) {
-  switch (f.function()) {
-    case ActivationFunction::Identity:
-    case ActivationFunction::Relu:
-    case ActivationFunction::LeakyRelu:
-    case ActivationFunction::Softplus:
-      return true;
-    default:
-      return false;
-  }
+  const Smooth* smooth = f.traits().smooth();
+  return smooth == nullptr || smooth->has_convex_size;
 }
 
 }  // namespace

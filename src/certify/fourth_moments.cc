@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "activation/activation_traits.h"
 #include "certify/neuron_moments.h"
 #include "certify/whole_power.h"
 #include "core/elementary.h"
@@ -16,9 +17,8 @@ namespace {
 
 /// sup |f|, infinite if f is unbounded.
 double supremum(const Activation& activation) {
-  using F = ActivationFunction;
-  const F f = activation.function();
-  return f == F::Tanh || f == F::Sigmoid || f == F::Erf ? 1.0 : INFINITY;
+  const Smooth* smooth = activation.traits().smooth();
+  return smooth != nullptr ? smooth->limits.get().largest() : INFINITY;
 }
 
 }  // namespace

@@ -16,8 +16,6 @@
 namespace mixcert {
 namespace {
 
-using F = ActivationFunction;
-
 /// Beyond the last node: from here on, int_x^inf (1 + t - X)^12 phi(t) dt is below `mass`, X = kFarKernel.
 struct FarPiece {
   double x, mass;
@@ -32,8 +30,8 @@ class HalfSums {
   HalfSums(const Activation& f, double m, double s, const Enclosed& mean, const Enclosed& variance,
            const KernelArray& centers, KernelSquares& sums)
       : f_(f),
-        function_(f.function()),
-        is_linear_(function_ == F::Identity || function_ == F::Relu || function_ == F::LeakyRelu),
+        is_linear_(f.traits().linear() != nullptr),
+        left_slope_(is_linear_ ? f.traits().linear()->left(f.slope()) : 0.0),
         m_(m),
         s_(s),
         mean_(mean),
@@ -44,7 +42,7 @@ class HalfSums {
 
   void add() {
     const std::vector<KernelCell>& cells = kernel_cells(is_linear_ ? 0.0 : std::abs(s_));
-    const double kink = is_linear_ || function_ == F::Elu ? -m_ / s_ : -1.0;
+    const double kink = f_.traits().analytic() == nullptr ? -m_ / s_ : -1.0;
     start(cells.back().right);
     for (std::size_t i = cells.size(); i-- > 0;) {
       const KernelCell& cell = cells[i];
@@ -135,7 +133,7 @@ class HalfSums {
     reached_.x = cell.left.x;
     reached_.value = f_(za);
     const double fa = slope(za, za + zb), fb = slope(zb, za + zb);
-    const Bends bends = bends_between(function_, za, zb, fa, fb);
+    const Bends bends = bends_between(f_, za, zb, fa, fb);
     const double second = s_ * s_ * bends.second, third = std::abs(s_) * s_ * s_ * bends.third;
     const double largest = larger_or_nan(std::abs(reached_.value), std::abs(right.value));
     const double node_error = mean_.error + 1e-13 * (1.0 + largest);
@@ -148,8 +146,8 @@ class HalfSums {
     add_chords(cell, left.kernels(mean_.value), right.kernels(mean_.value));
     if (is_linear_ && fa == 0.0) return;  // all kernels are zero there
     if (second > 0.0) {
-      left.bend = s_ * s_ * second_derivative(function_, za, left.value, fa);
-      right.bend = s_ * s_ * second_derivative(function_, zb, right.value, fb);
+      left.bend = s_ * s_ * second_derivative(f_, za, left.value, fa);
+      right.bend = s_ * s_ * second_derivative(f_, zb, right.value, fb);
     }
     const double steep = std::min(
         steepest_, (larger_or_nan(std::abs(left.slope), std::abs(right.slope)) + 0.5 * w * second) * kSafety);
@@ -160,16 +158,8 @@ class HalfSums {
 
   /// f' at an end of a cell; `middle` has the sign of its middle.
   [[nodiscard]] double slope(double z, double middle) const {
-    switch (function_) {
-      case F::Identity:
-        return 1.0;
-      case F::Relu:
-        return middle > 0.0 ? 1.0 : 0.0;
-      case F::LeakyRelu:
-        return middle > 0.0 ? 1.0 : f_.slope();
-      default:
-        return f_.derivative(z);
-    }
+    if (!is_linear_) return f_.derivative(z);
+    return middle > 0.0 ? 1.0 : left_slope_;
   }
 
   void add_chords(const KernelCell& cell, KernelArray ka, KernelArray kb) {
@@ -190,8 +180,8 @@ class HalfSums {
   }
 
   const Activation& f_;
-  const F function_;
   const bool is_linear_;
+  const double left_slope_;  ///< of a piecewise linear function
   const double m_, s_;
   const Enclosed mean_, variance_;
   const KernelArray& centers_;

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "activation/activation_traits.h"
+
 namespace mixcert {
 namespace {
-
-using F = ActivationFunction;
 
 // A slope near the mean is looked for where the global one makes the neuron look larger than this.
 constexpr double kSmallShare = 0.06;
@@ -22,15 +22,16 @@ constexpr double kNegligible = 1e-6;
 constexpr double kSmallNoise = 0.02;
 
 /// Half of sup f - inf f.
-double half_range(F function) {
-  if (function == F::Tanh || function == F::Erf) return 1.0;
-  return function == F::Sigmoid ? 0.5 : INFINITY;
+double half_range(const Activation& f) {
+  const Smooth* smooth = f.traits().smooth();
+  return smooth != nullptr ? smooth->limits.get().half_range() : INFINITY;
 }
 
 /// sup |f'|; where it is known without a search.
 double steepest(const Activation& f) {
-  if (f.function() == F::Tanh) return 1.0;
-  return f.function() == F::Sigmoid ? 0.25 : f.lipschitz().upper;
+  const Analytic* analytic = f.traits().analytic();
+  const bool is_known = analytic != nullptr && analytic->tanh_form.get().exists();
+  return is_known ? analytic->tanh_form.get().steepest() : f.lipschitz().upper;
 }
 
 /// E[exp(lambda |a - mu| + kappa a^2); |x| > radius] where |a - mu| <= difference + slope |x|, |a| <= size +
@@ -51,8 +52,8 @@ LineConcentration::LineConcentration(const LineNeuron& neuron) {
   const Activation& f = *neuron.activation;
   const double s = neuron.deviation;
   slope_ = steepest(f) * s * kSafety;
-  is_bounded_ = half_range(f.function()) < INFINITY;
-  deviation_ = global_deviation_ = std::min(slope_, half_range(f.function()) * kSafety);
+  is_bounded_ = half_range(f) < INFINITY;
+  deviation_ = global_deviation_ = std::min(slope_, half_range(f) * kSafety);
   if (std::abs(neuron.weight) * deviation_ < kSmallShare) return;
   const double local = f.max_slope(neuron.mean - kRadius * s, neuron.mean + kRadius * s).upper * s * kSafety;
   is_local_ = local < deviation_;

@@ -8,13 +8,12 @@
 #include <cmath>
 #include <vector>
 
+#include "activation/activation_traits.h"
 #include "activation/node_values.h"
 #include "mixcert/core/normal.h"
 
 namespace mixcert {
 namespace {
-
-using F = ActivationFunction;
 
 // Panels of linear pieces: half-widths, half the height of their ellipses per half-width, how much the
 // integrand may turn in one, and log(8 * 4^-32 / 0.75 * 9 * 0.4) (Y.3).
@@ -32,11 +31,11 @@ LineNodes::LineNodes(const LineNeuron& neuron, const LineDemand& demand) : neuro
   at_mean_ = std::abs(at_mean) * kSafety + 1e-12;
   difference_at_mean_ = std::abs(at_mean - neuron.center) * kSafety + 1e-12 * (1.0 + std::abs(at_mean));
   bound_ = INFINITY;
-  const F function = f.function();
+  const PiecewiseLinear* linear = f.traits().linear();
   if (!(neuron.deviation > 0.0)) {
     place_constant();
-  } else if (function == F::Identity || function == F::Relu || function == F::LeakyRelu) {
-    place_linear(function == F::Identity ? 1.0 : function == F::Relu ? 0.0 : f.slope(), 1.0, demand);
+  } else if (linear != nullptr) {
+    place_linear(linear->left(f.slope()), 1.0, demand);
   } else {
     place_smooth(demand);
   }

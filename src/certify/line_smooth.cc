@@ -6,14 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <variant>
 
 #include "activation/strip_bound.h"
 #include "certify/line_nodes.h"
 
 namespace mixcert {
 namespace {
-
-using F = ActivationFunction;
 
 // e^-28: the accuracy aimed at where nothing is damped; exponential moments are bounds only, and need less.
 constexpr double kWantedExponent = 28.0;
@@ -45,10 +44,6 @@ double largest_square(double p, double q, double most) {
   return most * (p + q * most);
 }
 
-bool follows_line(F function) {
-  return function == F::Gelu || function == F::Silu || function == F::Softplus || function == F::Elu;
-}
-
 /// Zone outside of which the function is linear up to a unit of roundoff, and the strip of its panels (V.3).
 struct PanelStrip {
   ActiveZone zone;
@@ -57,40 +52,42 @@ struct PanelStrip {
   double reach;   ///< |z - middle of the panel| there
 };
 
-PanelStrip panel_strip(F function, double deviation) {
-  // Ellipses reach 1.125 half-widths beyond the kink.
-  const double growth = 1.01 * std::exp(1.125 * std::min(0.75 * deviation, 1.0));
-  if (function == F::Elu) return {{-40.0, 0.0, 2.0}, growth, 1.875, 2.125};
-  const double width = function == F::Tanh ? 1.0 : function == F::Erf || function == F::Gelu ? 1.5 : 2.0;
-  const double end = function == F::Tanh ? 20.0 : function == F::Erf ? 6.2 : function == F::Gelu ? 9.0 : 44.0;
-  const double panel = 2.0 * width / (0.5 * (kEllipse - 1.0 / kEllipse));
-  return {{-end, end, panel}, strip_bound(function, width).slope, width, 1.14 * width};
+PanelStrip panel_strip(const Analytic& function, double /*deviation*/) {
+  const double width = function.panel_half_width;
+  return {panel_zone(function), strip_bound(function, width).slope, width, 1.14 * width};
+}
+
+PanelStrip panel_strip(const LeftAnalytic& function, double deviation) {
+  return {function.zone, function.ellipse_slope(deviation), function.ellipse_height, function.ellipse_reach};
+}
+
+TanhForm tanh_form(const Activation& f) {
+  const Analytic* analytic = f.traits().analytic();
+  return analytic != nullptr ? analytic->tanh_form.get() : TanhForm::none();
 }
 
 /// |Im f| in a strip: |Im tanh(x + iy)| = |sin 2y|/(cosh 2x + cos 2y) <= tan |y|, and 1/cos^2 = 1 + tan^2.
-double imaginary_part(F function, const StripBound& strip) {
-  if (function == F::Tanh) return std::sqrt(strip.slope - 1.0) * kSafety;
-  if (function == F::Sigmoid) return 0.5 * std::sqrt(4.0 * strip.slope - 1.0) * kSafety;
-  return INFINITY;
+double imaginary_part(const TanhForm& form, const StripBound& strip) {
+  return form.exists() ? form.height * std::sqrt(strip.slope / form.steepest() - 1.0) * kSafety : INFINITY;
 }
 
 /// sup |f'| around the mean.
 struct LocalSlope {
   double on_line;      ///< |z - m| <= distance
-  double sinh_square;  ///< of the point of that interval nearest to zero, or of half of it (sigmoid)
-  F function;
+  double sinh_square;  ///< of rate times the point of that interval nearest to zero
+  TanhForm form;
 
-  LocalSlope(const Activation& f, double m, double distance) : function(f.function()) {
+  LocalSlope(const Activation& f, double m, double distance) : form(tanh_form(f)) {
     on_line = distance < INFINITY ? f.max_slope(m - distance, m + distance).upper : kLineSlope;
     const double nearest = positive_part(std::abs(m) - distance) * (1.0 - 1e-9);
-    const double sine = std::sinh(std::min(50.0, function == F::Sigmoid ? 0.5 * nearest : nearest));
+    const double sine = std::sinh(std::min(50.0, form.rate * nearest));
     sinh_square = sine * sine * (1.0 - 1e-9);
   }
   /// |tanh'| = 1/(sinh^2 x + cos^2 y); infinite for functions without such a formula.
   [[nodiscard]] double in_strip(double width) const {
-    if (function != F::Tanh && function != F::Sigmoid) return INFINITY;
-    const double cosine = std::cos(function == F::Sigmoid ? 0.5 * width : width);
-    return (function == F::Sigmoid ? 0.25 : 1.0) / (sinh_square + cosine * cosine) * kSafety;
+    if (!form.exists()) return INFINITY;
+    const double cosine = std::cos(form.rate * width);
+    return form.steepest() / (sinh_square + cosine * cosine) * kSafety;
   }
 };
 
@@ -110,7 +107,7 @@ double LineNodes::wanted_exponent(const LineReach& reach, const LineDemand& dema
   const double transform =
       (demand.decay > 0.0 ? demand.exponent : kWantedExponent) + growth_for(reach, demand);
   if (!(demand.order > 0.0)) return transform;
-  return larger_or_nan(transform, kWantedForMoments + growth(demand.order, reach).peak());
+  return std::max(transform, kWantedForMoments + growth(demand.order, reach).peak());
 }
 
 double LineNodes::radius_for(const LineReach& reach, const LineDemand& demand) const {
@@ -119,7 +116,7 @@ double LineNodes::radius_for(const LineReach& reach, const LineDemand& demand) c
   const GrowthExponent g = growth(demand.by_powers ? demand.frequency : demand.order, reach);
   const double for_moments = (g.linear + std::sqrt(2.0 * g.peak() + 60.0)) / (1.0 - 2.0 * g.square);
   const double for_transform = std::sqrt(2.0 * reach.imaginary * (alpha + beta * reach.imaginary) + 60.0);
-  const double radius = larger_or_nan(larger_or_nan(11.0, for_moments), for_transform);
+  const double radius = std::max({11.0, for_moments, for_transform});
   return radius < kLargestRadius ? radius : INFINITY;
 }
 
@@ -141,12 +138,14 @@ void LineNodes::shrink(const ReachOf& reach_of, const LineDemand& demand) {
 
 void LineNodes::place_smooth(const LineDemand& demand) {
   const Activation& f = *neuron_.activation;
-  if (f.function() == F::Elu) return place_smooth_panels(demand);
+  const Analytic* function = f.traits().analytic();
+  if (function == nullptr) return place_smooth_panels(demand);
+  const TanhForm& form = function->tanh_form;
   const double s = neuron_.deviation;
-  const double widest = favourable_half_width(f.function(), s);
+  const double widest = favourable_half_width(*function, s);
   const auto shrink_in = [&](double width) {
-    const StripBound strip = strip_bound(f.function(), width);
-    const double imaginary = imaginary_part(f.function(), strip);
+    const StripBound strip = strip_bound(*function, width);
+    const double imaginary = imaginary_part(form, strip);
     bound_ = strip.value;
     shrink(
         [&](double radius) {
@@ -183,13 +182,12 @@ void LineNodes::place_smooth(const LineDemand& demand) {
   const double a = half_width / s;
   log_rule_error_ = kLogTrapezoid + a * (0.5 * a - 2.0 * std::numbers::pi / rule->step);
   if (demand.decay > 0.0) {
-    const StripBound narrow = strip_bound(f.function(), 0.5 * half_width);
+    const StripBound narrow = strip_bound(*function, 0.5 * half_width);
     log_narrow_error_ = kLogTrapezoid + 0.5 * a * (0.25 * a - 2.0 * std::numbers::pi / rule->step);
-    narrow_imaginary_ =
-        std::min(narrow.slope * narrow.half_width * kSafety, imaginary_part(f.function(), narrow));
+    narrow_imaginary_ = std::min(narrow.slope * narrow.half_width * kSafety, imaginary_part(form, narrow));
   }
   const Eigen::Index skip = shorten(*rule, demand);
-  if (f.function() == F::Tanh && demand.by_powers &&
+  if (f.function() == ActivationFunction::Tanh && demand.by_powers &&
       std::abs(neuron_.mean) + 10.0 * s < kLargestForProducts) {
     return set_tanh_values(*rule, skip);
   }
@@ -210,12 +208,16 @@ Eigen::Index LineNodes::shorten(const WeightedNodes& rule, const LineDemand& dem
 
 void LineNodes::place_smooth_panels(const LineDemand& demand) {
   const Activation& f = *neuron_.activation;
-  const PanelStrip strip = panel_strip(f.function(), neuron_.deviation);
+  const Smooth& smooth = *f.traits().smooth();
+  const Analytic* analytic = f.traits().analytic();
+  const PanelStrip strip = std::visit(
+      [&](const auto& function) { return panel_strip(function, neuron_.deviation); }, smooth.domain.get());
   const double s = neuron_.deviation;
   WeightedNodes rule;
   place_panels(strip.zone, neuron_.mean, s, rule);
-  const double beyond = follows_line(f.function()) ? 1.0 : 0.0;
-  bound_ = follows_line(f.function()) ? INFINITY : strip_bound(f.function(), strip.height).value;
+  const bool is_bounded = smooth.limits.get().is_bounded();
+  const double beyond = is_bounded ? 0.0 : 1.0;
+  bound_ = is_bounded && analytic != nullptr ? strip_bound(*analytic, strip.height).value : INFINITY;
   shrink(
       [&](double radius) {
         const LocalSlope local(f, neuron_.mean, radius * s);
@@ -223,9 +225,9 @@ void LineNodes::place_smooth_panels(const LineDemand& demand) {
         const double in_strip = std::min(strip.slope, local.in_strip(strip.height));
         return LineReach{
             on_line * s,
-            larger_or_nan(in_strip * std::min(kHeight * s, strip.height), beyond * kHeight * s) * kSafety,
+            std::max(in_strip * std::min(kHeight * s, strip.height), beyond * kHeight * s) * kSafety,
             (kReach * s * on_line +
-             larger_or_nan(in_strip * std::min(kReach * s, strip.reach), beyond * kReach * s)) *
+             std::max(in_strip * std::min(kReach * s, strip.reach), beyond * kReach * s)) *
                 kSafety};
       },
       demand);

@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "activation/activation_traits.h"
 #include "mixcert/core/normal.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {
 namespace {
-
-using F = ActivationFunction;
 
 /// Where y^2 E a^4 is below this part of y E a^2, moments are good enough.
 constexpr double kFewMoments = 0.02;
@@ -28,17 +27,17 @@ double branch(double k, double y) {
 
 NeuronDamping::NeuronDamping(const Activation& activation, double m, double s, const NeuronKernels& kernels)
     : kernels_(&kernels),
-      is_linear_(s > 0.0 && (activation.function() == F::Relu || activation.function() == F::LeakyRelu ||
-                             activation.function() == F::Identity)),
+      is_linear_(s > 0.0 && activation.traits().linear() != nullptr),
       kink_(is_linear_ ? -m / s : 0.0),
       right_(s * s),
       left_(0.0),
       least_(positive_part(kernels.second.lower())),
       most_(kernels.second.magnitude()),
       fourth_(kernels.fourth) {
-  if (is_linear_) below_ = normal_tail(-kink_);
-  if (activation.function() == F::Identity) left_ = right_;
-  if (activation.function() == F::LeakyRelu) left_ = right_ * activation.slope() * activation.slope();
+  if (!is_linear_) return;
+  below_ = normal_tail(-kink_);
+  const double left = activation.traits().linear()->left(activation.slope());
+  left_ = right_ * left * left;
 }
 
 bool NeuronDamping::is_small(double y) const { return y * fourth_ <= kFewMoments * least_; }

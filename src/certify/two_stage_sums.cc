@@ -8,46 +8,13 @@
 #include <cmath>
 #include <limits>
 
+#include "activation/activation_traits.h"
 #include "certify/two_stage_cells.h"
 #include "mixcert/core/normal.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {
 namespace {
-
-using F = ActivationFunction;
-
-/// sup |f''|, (V.5).
-double largest_curvature(F function) {
-  switch (function) {
-    case F::Tanh:
-      return 0.77;
-    case F::Sigmoid:
-      return 0.1;
-    case F::Erf:
-      return 0.97;
-    case F::Gelu:
-      return 0.8;
-    case F::Silu:
-      return 0.5;
-    case F::Softplus:
-      return 0.25;
-    case F::Elu:
-      return 1.0;
-    default:
-      return std::numeric_limits<double>::infinity();
-  }
-}
-
-/// Slopes of these are largest at zero and fall on both sides.
-bool has_single_peak(F function) {
-  return function == F::Tanh || function == F::Sigmoid || function == F::Erf;
-}
-
-/// Slopes of these lie between those at the ends of a cell that does not have the peak inside.
-bool has_slope_between_ends(F function) {
-  return has_single_peak(function) || function == F::Softplus || function == F::Elu;
-}
 
 class ValueSums {
  public:
@@ -135,12 +102,12 @@ ValuePowers value_powers(const Activation& f, double m, double s, double gain, c
 }
 
 SlopeTraits::SlopeTraits(const Activation& f) {
-  const F function = f.function();
-  piecewise_linear = function == F::Identity || function == F::Relu || function == F::LeakyRelu;
+  const Smooth* smooth = f.traits().smooth();
+  piecewise_linear = smooth == nullptr;
   const SlopeRange range = f.slope_range();
   low = range.low;
   high = range.high;
-  curvature = largest_curvature(function);
+  curvature = smooth != nullptr ? smooth->curvature.get() : std::numeric_limits<double>::infinity();
 }
 
 double SlopeTraits::reach(double center) const {
@@ -162,8 +129,10 @@ SlopeCells::SlopeCells(const Activation& f, double m, double s) : traits_(f) {
 
 void SlopeCells::add_smooth(const Activation& f, double m, double s) {
   const std::vector<CellNode>& nodes = cell_nodes();
-  const bool peak = has_single_peak(f.function());
-  const bool between = has_slope_between_ends(f.function());
+  const SlopeShape& shape = f.traits().smooth()->slopes;
+  const bool peak = shape.has_peak();
+  // Slopes lie between those at the ends of a cell that does not have the peak inside.
+  const bool between = peak || shape.is_monotone();
   cells_.reserve(nodes.size() + 1);
   double last = f.derivative(m + s * nodes[0].x);
   for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {

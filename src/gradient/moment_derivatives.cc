@@ -88,9 +88,9 @@ std::array<double, kHermiteOrder + 2> slope_coefficients(const Samples& samples)
 }  // namespace
 
 HermiteDerivatives hermite_derivatives(const Activation& activation, double mean, double deviation) {
-  const Samples samples(
-      activation, mean, deviation,
-      deviation > kLeastDeviation ? hermite_rule(activation.function(), deviation) : nullptr);
+  const Analytic* analytic = deviation > kLeastDeviation ? activation.traits().analytic() : nullptr;
+  const Samples samples(activation, mean, deviation,
+                        analytic != nullptr ? hermite_rule(*analytic, deviation) : nullptr);
   const auto slopes = slope_coefficients(samples);
   HermiteDerivatives result;
   for (std::size_t p = 0; p <= kHermiteOrder; ++p) {

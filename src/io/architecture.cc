@@ -39,7 +39,7 @@ ActivationSpec parse_activation(const EntryFields& fields) {
   fields.only_keys({"type", "function", "slope"});
   const ActivationFunction function = parse_activation_function(fields.text("function"));
   if (!fields.has("slope")) return {Activation(function)};
-  if (function != ActivationFunction::LeakyRelu) {
+  if (!Activation(function).has_slope()) {
     fields.bad("slope", "slope for leaky_relu only", "slope for " + std::string(to_string(function)));
   }
   return {Activation(function, fields.number("slope"))};

@@ -79,7 +79,7 @@ class EntryWriter {
   }
   static void add(ordered_json& entry, const ActivationSpec& spec) {
     entry["function"] = to_string(spec.activation.function());
-    if (spec.activation.function() == ActivationFunction::LeakyRelu) entry["slope"] = spec.activation.slope();
+    if (spec.activation.has_slope()) entry["slope"] = spec.activation.slope();
   }
   static void add(ordered_json& entry, const DropoutSpec& spec) { entry["rate"] = spec.rate; }
   static void add(ordered_json& entry, const GaussianDropoutSpec& spec) { entry["rate"] = spec.rate; }

@@ -22,9 +22,7 @@ bool is_identity(const Activation& activation) {
 /// f(m x) = m f(x) for the factors m of the mask: relu and leaky_relu are homogeneous for m >= 0 only.
 bool commutes(const Activation& activation, const Mask& mask) {
   if (mask.is_none() || is_identity(activation)) return true;
-  const bool homogeneous = activation.function() == ActivationFunction::Relu ||
-                           activation.function() == ActivationFunction::LeakyRelu;
-  return homogeneous && mask.kind() == Mask::Kind::Bernoulli;
+  return activation.is_positively_homogeneous() && mask.kind() == Mask::Kind::Bernoulli;
 }
 
 DenseLayer renamed(const DenseLayer& layer, std::string name) {

@@ -135,6 +135,20 @@ std::vector<Neuron> neurons() {
 
 INSTANTIATE_TEST_SUITE_P(Neurons, HermiteCoefficients, ::testing::ValuesIn(neurons()));
 
+/// Where a neuron is saturated the values at all nodes are equal, so that nothing but the error of the values
+/// themselves is left: each of c_3 .. c_24 is charged the e_4 that (V.6) states.
+TEST(HermiteCoefficients, SaturatedNeuronsAreChargedTheErrorOfTheirValues) {
+  for (const F f : {F::Tanh, F::Sigmoid, F::Erf, F::Gelu, F::Silu, F::Softplus}) {
+    for (const double s : {0.5, 2.0, 6.0}) {
+      const HermiteExpansion expansion = hermite_expansion(Activation(f), -1000.0, s);
+      ASSERT_EQ(expansion.order, kHermiteOrder) << to_string(f);
+      const double of_first = expansion.moments.slope.error + expansion.moments.curvature.error;
+      const double e4 = kUnitRoundoff * (112.0 + s * (8.0 + 64.0 * 1.3161));
+      EXPECT_GE(expansion.error - of_first, std::sqrt(kHermiteOrder - 2.0) * e4) << to_string(f) << " " << s;
+    }
+  }
+}
+
 TEST(HermiteCoefficients, ExtremeNeuronsFallBack) {
   for (const double s : {0.0, 1e-12, 1e4}) {
     const HermiteExpansion expansion = hermite_expansion(Activation(F::Tanh), 0.3, s);

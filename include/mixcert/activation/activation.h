@@ -26,11 +26,14 @@ enum class ActivationFunction {
   Elu,
 };
 
-/// All functions, in the order of the enum.
+/// All functions, in the order of the enum. What the library knows of each: src/activation/functions.
 const std::vector<ActivationFunction>& all_activation_functions();
 std::string_view to_string(ActivationFunction function);
 /// Throws InvalidArgument naming the known functions.
 ActivationFunction parse_activation_function(std::string_view name);
+
+/// What the library knows about a function; for its own sources.
+struct ActivationTraits;
 
 /// An interval.
 struct SlopeRange {
@@ -40,11 +43,16 @@ struct SlopeRange {
 
 class Activation {
  public:
-  /// `slope` is the slope of leaky_relu on negative arguments; ignored by the others.
+  /// `slope` is the slope of leaky_relu on negative arguments; ignored by the others. Throws InvalidArgument
+  /// for a slope that is not finite and for a number that is no function of the enum.
   explicit Activation(ActivationFunction function = ActivationFunction::Identity, double slope = 0.01);
 
   [[nodiscard]] ActivationFunction function() const { return function_; }
   [[nodiscard]] double slope() const { return slope_; }
+  /// Does the function depend on slope()? leaky_relu does.
+  [[nodiscard]] bool has_slope() const;
+  /// f(c x) = c f(x) for all c > 0: identity, relu, leaky_relu.
+  [[nodiscard]] bool is_positively_homogeneous() const;
 
   /// gelu is x Phi(x) (the exact one), elu has scale 1, softplus is log(1 + e^x).
   [[nodiscard]] double operator()(double x) const;
@@ -70,9 +78,11 @@ class Activation {
   /// Never above lipschitz^2 s^2 E[(x - center)^2; lower < x <= upper].
   [[nodiscard]] Upper mean_square_change(double mean, double deviation, double center, double lower,
                                          double upper) const;
+  [[nodiscard]] const ActivationTraits& traits() const { return *traits_; }
 
  private:
   ActivationFunction function_;
+  const ActivationTraits* traits_;
   double slope_;
 };
 

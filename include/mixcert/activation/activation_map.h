@@ -26,6 +26,8 @@ class ActivationMap {
 
   /// Rows of `x` are neuron * input_count + input.
   [[nodiscard]] Matrix apply(ConstMatrixRef x, Index input_count = 1) const;
+  /// f(c x) = c f(x) for all c > 0, neuron by neuron. Neurons that pass unchanged always are.
+  [[nodiscard]] bool is_positively_homogeneous() const { return common_.is_positively_homogeneous(); }
   /// Of the whole map: the largest of the neurons'.
   [[nodiscard]] Upper lipschitz() const;
   /// f(c x) = c f(x) for every c > 0; neurons that pass unchanged do so anyway.
