@@ -61,11 +61,6 @@ class Activation {
   [[nodiscard]] double derivative(double x) const;
   /// The smallest l with |f(x) - f(y)| <= l |x - y|.
   [[nodiscard]] Upper lipschitz() const;
-  /// f(c x) = c f(x) for every c > 0.
-  [[nodiscard]] bool is_positively_homogeneous() const {
-    return function_ == ActivationFunction::Identity || function_ == ActivationFunction::Relu ||
-           function_ == ActivationFunction::LeakyRelu;
-  }
   /// Contains every difference quotient (A.1).
   [[nodiscard]] SlopeRange slope_range() const;
   /// sup |f'| over [lower, upper] (ends may be infinite): f' is monotone between the zeros of

@@ -30,8 +30,6 @@ class ActivationMap {
   [[nodiscard]] bool is_positively_homogeneous() const { return common_.is_positively_homogeneous(); }
   /// Of the whole map: the largest of the neurons'.
   [[nodiscard]] Upper lipschitz() const;
-  /// f(c x) = c f(x) for every c > 0; neurons that pass unchanged do so anyway.
-  [[nodiscard]] bool is_positively_homogeneous() const { return common_.is_positively_homogeneous(); }
   /// |computed - exact| of one value, all |x| <= magnitude.
   [[nodiscard]] double value_error(double magnitude) const { return common_.value_error(magnitude); }
   /// |f(0)| of the common function.

@@ -10,6 +10,7 @@
 
 #include "activation/activation_traits.h"
 #include "mixcert/core/normal.h"
+#include "mixcert/core/rounding.h"
 
 namespace mixcert::functions {
 
