@@ -62,6 +62,17 @@ printf '// %s: later\n' "TO""DO" >>"$tree/src/certify/bound.cc"
 expect check_repository 'unfinished'
 
 plant_clean_tree
+printf 'switch (f) {\n  case F::Tanh:\n    return 1;\n}\nswitch (g) {\n  default:\n    return 2;\n}\n' \
+  >>"$tree/src/certify/bound.cc"
+expect check_repository ''
+printf 'switch (f) {\n  case F::Tanh:\n    return 1;\n  default:\n    return 2;\n}\n' >>"$tree/src/certify/bound.cc"
+expect check_repository 'src/certify/bound.cc:15:   default:'
+
+plant_clean_tree
+echo 'bool peak = f == F::Tanh || f == F::Erf;' >>"$tree/src/certify/bound.cc"
+expect check_repository 'activations told apart by name'
+
+plant_clean_tree
 printf '/%s/main\n' "wo""rk" >>"$tree/CHANGELOG.md"
 expect check_repository 'words that do not belong here'
 
