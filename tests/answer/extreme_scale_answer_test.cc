@@ -4,6 +4,7 @@
 // everything is known exactly: each range holds it, or the library refuses by an exception.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -20,12 +21,12 @@ using Wide = long double;
 
 /// Two Gaussians with weights 1/4 and 3/4.
 struct TwoGaussians {
-  double mean[2];
-  double variance[2];
+  std::array<double, 2> mean;
+  std::array<double, 2> variance;
 
   [[nodiscard]] CertifiedLaw law() const {
     std::vector<Gaussian> parts;
-    for (const int i : {0, 1}) {
+    for (const std::size_t i : {0U, 1U}) {
       parts.push_back({Vector::Constant(1, mean[i]), Covariance::diagonal(Vector::Constant(1, variance[i]))});
     }
     return {GaussianMixture((Vector(2) << 0.25, 0.75).finished(), std::move(parts)), 0.0, 0.0};
