@@ -1,16 +1,15 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Networks with numbers whose squares or fourth powers are no doubles. A bound is no smaller than the
-// distance that samples in long double or moments in fifty digits show, or the network is refused by an
-// exception of the library.
+// distance that samples in long double show, or the network is refused by an exception of the library.
+#include "propagate/extreme_scale.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <optional>
 #include <string>
 
-#include "mixcert/core/error.h"
-#include "mixcert/propagate/certify.h"
 #include "propagate/scale_reference.h"
 #include "propagate/small_networks.h"
 #include "support/random_network.h"
@@ -20,19 +19,6 @@ namespace {
 
 using F = ActivationFunction;
 
-Options options_of(Method method, bool joint = false) {
-  Options options;
-  options.method = method;
-  options.joint = joint;
-  options.threads = 1;
-  return options;
-}
-
-const std::vector<Method>& methods() {
-  static const std::vector<Method> all = {Method::Auto, Method::Moment, Method::Signature};
-  return all;
-}
-
 DenseLayer fixed_weight(double weight) { return fixed_layer(Matrix::Constant(1, 1, weight)); }
 
 DenseLayer random_weight(double mean, double deviation) {
@@ -41,38 +27,11 @@ DenseLayer random_weight(double mean, double deviation) {
 
 Matrix point(double x) { return Matrix::Constant(1, 1, x); }
 
-bool is_finite(const Result& result) {
-  bool finite = std::isfinite(result.w2.value) && std::isfinite(result.w1.value);
-  for (const Gaussian& component : result.mixture.components()) {
-    finite = finite && component.mean.allFinite() && component.covariance.to_dense().allFinite();
-  }
-  return finite;
-}
-
-/// Nothing where the library refuses; fails where it answers with something that is not finite.
-std::optional<Result> answered(const Network& network, const Matrix& inputs, const Options& options) {
-  try {
-    Result result = certify(network, inputs, options).front();
-    EXPECT_TRUE(is_finite(result)) << "bound " << result.w2.value;
-    if (!is_finite(result)) return std::nullopt;
-    return result;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
 void expect_above_samples(const Network& network, const Matrix& inputs, const Options& options) {
   const std::optional<Result> result = answered(network, inputs, options);
   if (!result) return;
-  const WideSamples drawn = wide_samples(network, inputs, 50000, 3);
+  const WideSamples drawn = wide_samples(network, inputs, 20000, 3);
   EXPECT_LE(sampled_lower_bound(drawn, result->mixture, 4), result->w2.value);
-}
-
-void expect_above_moments(const Network& network, const Vector& input, const Options& options) {
-  const std::optional<Result> result = answered(network, input, options);
-  if (!result) return;
-  EXPECT_LE(moment_lower_bound(precise_moments(network, input), precise_moments(result->mixture)),
-            result->w2.value);
 }
 
 /// y = V (W x) with W ~ N(0, 1), V ~ N(0, deviation^2) / deviation: a product of normals, 0.3095 from its
@@ -189,32 +148,6 @@ TEST(ExtremeScale, TwoHiddenLayersDoNotSeeAFactorThatCancels) {
       const std::optional<Result> result = answered(network, input, options_of(Method::Auto));
       if (!result) continue;
       EXPECT_NEAR(result->w2.value, expected, 0.01 * expected) << "2^" << exponent;
-    }
-  }
-}
-
-TEST(ExtremeScale, FixedWeights) {
-  Matrix first(3, 2);
-  first << 0.1, -0.7, 0.3, 0.9, -1.1, 0.37;
-  Matrix second(2, 3);
-  second << 0.77, -0.13, 0.41, 1.3, 0.59, -0.31;
-  const Vector input = (Vector(2) << 0.3, -0.7).finished();
-  for (const F function : all_activation_functions()) {
-    for (const int exponent : {-60, -100, -150, -165, -200, -260, -290, 60, 100, 150, 200, 290}) {
-      const double scale = std::pow(10.0, exponent);
-      for (const Method method : methods()) {
-        SCOPED_TRACE(std::string(to_string(function)) + ", " + std::string(to_string(method)) + ", scale 1e" +
-                     std::to_string(exponent));
-        const Options options = options_of(method);
-        expect_above_moments(network_of({fixed_layer(scale * first), fixed_layer(second)}, function), input,
-                             options);
-        expect_above_moments(network_of({fixed_layer(first), fixed_layer(scale * second)}, function), input,
-                             options);
-        expect_above_moments(network_of({fixed_layer(scale * first), fixed_layer(second / scale)}, function),
-                             input, options);
-        expect_above_moments(network_of({fixed_layer(first), fixed_layer(second)}, function), scale * input,
-                             options);
-      }
     }
   }
 }

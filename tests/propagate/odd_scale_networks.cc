@@ -45,7 +45,7 @@ int odd_exponent(Generator& generator) {
     case 2:
       return random_between(generator, -280, -260);
     case 3:
-      return random_between(generator, -300, 300);
+      return random_between(generator, -490, 490);
     case 4:
       return random_between(generator, 240, 280);
     default:

@@ -182,8 +182,13 @@ std::vector<int> random_exponents(Generator& generator, Index layers, ScaleRange
     std::fill(exponents.begin() + first, exponents.begin() + last + 1, exponent);
     return exponents;
   }
-  const int most = range == ScaleRange::Moderate ? 75 : 240;
-  for (int& exponent : exponents) exponent = random_between(generator, -most, most);
+  // Twice an exponent is that of a variance, which must be a double without loss.
+  const int most = range == ScaleRange::Moderate ? 75 : 490;
+  int before = 0;
+  for (int& exponent : exponents) {
+    exponent = std::clamp(random_between(generator, -most, most), before - 490, before + 490);
+    before = exponent;
+  }
   return exponents;
 }
 

@@ -20,8 +20,8 @@ struct ScaleCase {
   Options options;
 };
 
-/// Up to 3 hidden layers of 1 to 6 neurons, 1 to 3 outputs, every weight family, masks; all methods and modes.
-/// `homogeneous`: activations are identity, relu or leaky_relu.
+/// Up to 3 hidden layers of 1 to 6 neurons, 1 to 3 outputs, every weight family, masks; all methods and
+/// modes. `homogeneous`: activations are identity, relu or leaky_relu.
 ScaleCase scale_case(std::uint64_t index, bool homogeneous);
 
 /// An integer in [low, high].
