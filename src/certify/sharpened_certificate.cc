@@ -84,8 +84,9 @@ bool has_plain_last_layer(const Network& network, const MomentTrace& trace) {
 
 }  // namespace
 
-Certificate sharpened_certificate(const Network& network, const Carriers& carriers, const MomentTrace& trace,
-                                  Certificate certificate) {
+Certificate sharpened_certificate(const Network& network, const Carriers& carriers,
+                                  const Sealed<MomentTrace>& sealed, Certificate certificate) {
+  const MomentTrace& trace = *sealed;
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     take_convex_noise(network, carriers, trace, k, certificate.layers[static_cast<std::size_t>(k - 1)]);
   }
