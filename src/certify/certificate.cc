@@ -197,8 +197,10 @@ class LayerEvaluator {
 
 }  // namespace
 
-LayerTerms evaluate_layer(const Network& network, const Sensitivity& sensitivity, const LayerTrace& layer,
-                          Index layer_number, Index input_count, CertificateForm form) {
+namespace {
+
+LayerTerms terms_of(const Network& network, const Sensitivity& sensitivity, const LayerTrace& layer,
+                    Index layer_number, Index input_count, CertificateForm form) {
   require(static_cast<Index>(layer.signatures.size()) == layer.after.size(),
           "certificate: the trace lacks signatures");
   const LayerEvaluator evaluator(network, sensitivity, layer, layer_number, input_count, form);
@@ -230,6 +232,14 @@ LayerTerms evaluate_layer(const Network& network, const Sensitivity& sensitivity
   return terms;
 }
 
+}  // namespace
+
+LayerTerms evaluate_layer(const Network& network, const Sensitivity& sensitivity,
+                          const Sealed<LayerTrace>& layer, Index layer_number, Index input_count,
+                          CertificateForm form) {
+  return terms_of(network, sensitivity, *layer, layer_number, input_count, form);
+}
+
 std::vector<RootParts> signature_parts(const Network& network, const Sensitivity& sensitivity,
                                        const LayerTrace& layer, Index number, Index input_count,
                                        CertificateForm form, const LayerTerms& terms) {
@@ -249,8 +259,9 @@ void Certificate::add_up() {
   w1 = w2.exists() ? Bound::of(Norm::W1, min(sum_w1, sum)) : Bound::none(Norm::W1);
 }
 
-Certificate evaluate_certificate(const Network& network, const Sensitivity& sensitivity, const Trace& trace,
-                                 CertificateForm form) {
+Certificate evaluate_certificate(const Network& network, const Sensitivity& sensitivity,
+                                 const Sealed<Trace>& sealed, CertificateForm form) {
+  const Trace& trace = *sealed;
   require(static_cast<Index>(trace.layers.size()) == network.hidden_count(),
           "certificate: the trace has the wrong number of layers");
   Certificate certificate;
@@ -264,9 +275,7 @@ Certificate evaluate_certificate(const Network& network, const Sensitivity& sens
     require_moderate(layer.before, network, sensitivity, k - 1);
     require_moderate(layer.after, network, sensitivity, k - 1);
     require(network.mask(k).is_none() || layer.mask_errors.size() > 0, "certificate: the trace lacks masks");
-    require(!has_replaced_weights(network.layer(k)) || layer.second_moments.size() > 0,
-            "certificate: the trace lacks second moments");
-    certificate.layers.push_back(evaluate_layer(network, sensitivity, layer, k, trace.input_count, form));
+    certificate.layers.push_back(terms_of(network, sensitivity, layer, k, trace.input_count, form));
   }
   certificate.add_up();
   return certificate;

@@ -114,29 +114,31 @@ std::string_view to_string(Source source) {
 }
 
 BoundContributions moment_contributions(const Network& network, const Sensitivity& sensitivity,
-                                        const Carriers& carriers, const MomentTrace& trace, bool sharpen) {
+                                        const Carriers& carriers, const Sealed<MomentTrace>& trace,
+                                        bool sharpen) {
   Certificate certificate = evaluate_moment_certificate(network, sensitivity, carriers, trace);
   if (sharpen) certificate = sharpened_certificate(network, carriers, trace, std::move(certificate));
   return contributions_of(certificate, [&](std::size_t k) {
-    return moment_parts(network, carriers, trace.layers[k], static_cast<Index>(k) + 1, certificate.layers[k]);
+    return moment_parts(network, carriers, trace->layers[k], static_cast<Index>(k) + 1,
+                        certificate.layers[k]);
   });
 }
 
 BoundContributions joint_contributions(const Network& network, const Sensitivity& sensitivity,
-                                       const Carriers& carriers, const JointTrace& trace) {
+                                       const Carriers& carriers, const Sealed<JointTrace>& trace) {
   const Certificate certificate = evaluate_joint_certificate(network, sensitivity, carriers, trace);
   return contributions_of(certificate, [&](std::size_t k) {
-    return joint_parts(network, carriers, trace.layers[k], static_cast<Index>(k) + 1, trace.input_count,
+    return joint_parts(network, carriers, trace->layers[k], static_cast<Index>(k) + 1, trace->input_count,
                        certificate.layers[k]);
   });
 }
 
 BoundContributions signature_contributions(const Network& network, const Sensitivity& sensitivity,
-                                           const Trace& trace, CertificateForm form) {
+                                           const Sealed<Trace>& trace, CertificateForm form) {
   const Certificate certificate = evaluate_certificate(network, sensitivity, trace, form);
   return contributions_of(certificate, [&](std::size_t k) {
-    return signature_parts(network, sensitivity, trace.layers[k], static_cast<Index>(k) + 1,
-                           trace.input_count, form, certificate.layers[k]);
+    return signature_parts(network, sensitivity, trace->layers[k], static_cast<Index>(k) + 1,
+                           trace->input_count, form, certificate.layers[k]);
   });
 }
 

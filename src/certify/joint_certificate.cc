@@ -108,7 +108,8 @@ std::vector<RootParts> joint_parts(const Network& network, const Carriers& carri
 }
 
 Certificate evaluate_joint_certificate(const Network& network, const Sensitivity& sensitivity,
-                                       const Carriers& carriers, const JointTrace& trace) {
+                                       const Carriers& carriers, const Sealed<JointTrace>& sealed) {
+  const JointTrace& trace = *sealed;
   require(static_cast<Index>(trace.layers.size()) == network.hidden_count(),
           "certificate: the trace has the wrong number of layers");
   require_moderate(trace.output, network, sensitivity, network.hidden_count());

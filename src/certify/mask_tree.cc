@@ -22,8 +22,18 @@ Index MaskTree::find(const std::function<bool(Index)>& is_kept) const {
   return -1 - at;
 }
 
+bool MaskTree::fits(const Mask& mask, Index neurons) const {
+  if (nodes_.empty()) return true;
+  const auto is_neuron = [neurons](const Node& node) { return node.neuron < neurons; };
+  return mask.kind() == Mask::Kind::Bernoulli && mask.rate() == rate_ &&
+         std::all_of(nodes_.begin(), nodes_.end(), is_neuron);
+}
+
 void MaskTree::split(Index leaf, Index neuron, const Mask& mask) {
   require(mask.kind() == Mask::Kind::Bernoulli, "mask tree: only Bernoulli masks can be enumerated");
+  require(leaf >= 0 && leaf < size() && neuron >= 0, "mask tree: no such leaf or neuron");
+  require(nodes_.empty() || mask.rate() == rate_, "mask tree: all masks of a tree have one law");
+  rate_ = mask.rate();
   MaskLeaf& kept = leaves_[static_cast<std::size_t>(leaf)];
   const auto knows = [neuron](const std::vector<Index>& list) {
     return std::find(list.begin(), list.end(), neuron) != list.end();

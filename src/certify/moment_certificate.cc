@@ -121,13 +121,10 @@ NoiseRule noise_rule(const Network& network, const MomentTrace& trace, Index num
   return theorem("Y.27").may_hold({network, trace, number}) ? NoiseRule::Convex : NoiseRule::Any;
 }
 
-LayerTerms evaluate_moment_layer(const Network& network, const Sensitivity& sensitivity,
-                                 const Carriers& carriers, const MomentLayerTrace& layer,
-                                 Index layer_number) {
-  require(static_cast<Index>(layer.surrogates.size()) == layer.pieces.size() * layer.masks.size(),
-          "certificate: the trace lacks surrogates");
-  require(layer.masks.size() == 1 || network.mask(layer_number).kind() == Mask::Kind::Bernoulli,
-          "certificate: only Bernoulli masks can be enumerated");
+namespace {
+
+LayerTerms terms_of(const Network& network, const Sensitivity& sensitivity, const Carriers& carriers,
+                    const MomentLayerTrace& layer, Index layer_number) {
   LayerTerms terms;
   terms.theorem = has_independent_outputs(network.layer(layer_number)) ? "H.3" : "H.7";
   evaluate_local(network, carriers[static_cast<std::size_t>(layer_number - 1)], layer, layer_number,
@@ -136,8 +133,17 @@ LayerTerms evaluate_moment_layer(const Network& network, const Sensitivity& sens
   return terms;
 }
 
+}  // namespace
+
+LayerTerms evaluate_moment_layer(const Network& network, const Sensitivity& sensitivity,
+                                 const Carriers& carriers, const Sealed<MomentLayerTrace>& layer,
+                                 Index layer_number) {
+  return terms_of(network, sensitivity, carriers, *layer, layer_number);
+}
+
 Certificate evaluate_moment_certificate(const Network& network, const Sensitivity& sensitivity,
-                                        const Carriers& carriers, const MomentTrace& trace) {
+                                        const Carriers& carriers, const Sealed<MomentTrace>& sealed) {
+  const MomentTrace& trace = *sealed;
   require(static_cast<Index>(trace.layers.size()) == network.hidden_count(),
           "certificate: the trace has the wrong number of layers");
   for (Index k = 1; k <= network.hidden_count(); ++k) {
@@ -149,8 +155,8 @@ Certificate evaluate_moment_certificate(const Network& network, const Sensitivit
   Certificate certificate;
   certificate.first = first_layer_error(network, sensitivity, trace.first, 1) + Upper{0.0, trace.settled};
   for (Index k = 1; k <= network.hidden_count(); ++k) {
-    certificate.layers.push_back(evaluate_moment_layer(network, sensitivity, carriers,
-                                                       trace.layers[static_cast<std::size_t>(k - 1)], k));
+    const MomentLayerTrace& layer = trace.layers[static_cast<std::size_t>(k - 1)];
+    certificate.layers.push_back(terms_of(network, sensitivity, carriers, layer, k));
   }
   certificate.add_up();
   return certificate;

@@ -78,8 +78,9 @@ void take_convex_noise(const Network& network, const Carriers& carriers, const M
 
 }  // namespace
 
-Certificate sharpened_certificate(const Network& network, const Carriers& carriers, const MomentTrace& trace,
-                                  Certificate certificate) {
+Certificate sharpened_certificate(const Network& network, const Carriers& carriers,
+                                  const Sealed<MomentTrace>& sealed, Certificate certificate) {
+  const MomentTrace& trace = *sealed;
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     take_convex_noise(network, carriers, trace, k, certificate.layers[static_cast<std::size_t>(k - 1)]);
   }

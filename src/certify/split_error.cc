@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mixcert/core/error.h"
-
 namespace mixcert {
 namespace {
 
@@ -78,8 +76,6 @@ Upper split_distance(const MomentLayerTrace& layer, ConstVectorRef g, Upper scal
     const Gaussian& component = layer.after.component(static_cast<Index>(j));
     spread += weight * g.dot(component.covariance.variances() + component.mean.cwiseAbs2());
     if (layer.splits[j].empty()) continue;
-    require(splits_fit(component.covariance, layer.splits[j]),
-            "certificate: a split is no part of its component");
     squared = squared + Upper::exact(weight) * component_cost(layer.splits[j], g);
     directions = std::max(directions, static_cast<Index>(layer.splits[j].size()));
   }

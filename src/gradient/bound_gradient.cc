@@ -8,24 +8,19 @@
 #include <string>
 #include <utility>
 
+#include "certify/first_push.h"
 #include "gradient/point_push_gradient.h"
 #include "gradient/push_gradient.h"
 #include "mixcert/certify/moment_certificate.h"
 #include "mixcert/core/error.h"
 #include "mixcert/propagate/moment_propagate.h"
-#include "propagate/first_push.h"
 #include "propagate/methods.h"
 
 namespace mixcert {
 namespace {
 
 /// One Gaussian: neither compressed nor split.
-MomentLayerTrace whole(Index, GaussianMixture mixture) {
-  MomentLayerTrace layer;
-  layer.pieces = mixture;
-  layer.after = std::move(mixture);
-  return layer;
-}
+MomentChoices whole(Index, const GaussianMixture&) { return {}; }
 
 /// The carrier of that name.
 std::size_t chosen_carrier(const std::vector<Carrier>& carriers, const std::string& name) {
@@ -84,12 +79,12 @@ NetworkGradient MomentBound::gradient(double bound_weight, ConstVectorRef mean_b
                                       ConstMatrixRef covariance_bar) const {
   NetworkGradient gradient = zero_gradient(network_);
   LawGradient bar = of_output(law(), mean_bar, covariance_bar);
-  std::vector<CarrierGradient> norms(trace_.layers.size());
-  for (std::size_t k = trace_.layers.size(); k-- > 0;) {
+  std::vector<CarrierGradient> norms(trace_->layers.size());
+  for (std::size_t k = trace_->layers.size(); k-- > 0;) {
     const auto number = static_cast<Index>(k) + 1;
     norms[k].carrier = chosen_carrier(carriers_[k], certificate_.layers[k].metric);
-    const LocalError local{network_.layer(number), trace_.layers[k].pieces.component(0),
-                           trace_.layers[k].surrogates.front(), carriers_[k][norms[k].carrier]};
+    const LocalError local{network_.layer(number), trace_->layers[k].pieces.component(0),
+                           trace_->layers[k].surrogates.front(), carriers_[k][norms[k].carrier]};
     bar =
         back_through(network_.activation(number), local, bound_weight, bar, norms[k].norms, gradient[k + 1]);
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "certify/cross_moments.h"
+#include "certify/first_push.h"
 #include "certify/joint_slices.h"
 #include "gradient/joint_push_gradient.h"
 #include "gradient/joint_signal_gradient.h"
@@ -14,7 +15,6 @@
 #include "gradient/noise_gradient.h"
 #include "gradient/point_push_gradient.h"
 #include "mixcert/core/error.h"
-#include "propagate/first_push.h"
 
 namespace mixcert {
 namespace {

@@ -35,17 +35,17 @@ JointMomentPass::JointMomentPass(const Network& network, ConstMatrixRef inputs, 
   carriers_ = make_carriers(network, SensitivityMode::Closed);
   trace_ = propagate_jointly(network, inputs, options, {}, ridge, true);
   certificate_ = evaluate_joint_certificate(network, analyse_sensitivity(network), carriers_, trace_);
-  mixture_ = input_major(GaussianMixture(trace_.output), network.outputs(), inputs.cols());
+  mixture_ = input_major(GaussianMixture(trace_->output), network.outputs(), inputs.cols());
 }
 
 NetworkGradient JointMomentPass::backward(double bound_weight, const MixtureCotangent& cotangent) const {
-  GaussianGradient output = GaussianGradient::zero(trace_.output);
+  GaussianGradient output = GaussianGradient::zero(trace_->output);
   if (!cotangent.means.empty()) {
-    output = neuron_major(cotangent.means.front(), cotangent.covariances.front(), trace_.output,
-                          network_.outputs(), trace_.input_count);
+    output = neuron_major(cotangent.means.front(), cotangent.covariances.front(), trace_->output,
+                          network_.outputs(), trace_->input_count);
   }
   NetworkGradient gradient = zero_gradient(network_);
-  add_joint_gradient(network_, inputs_, carriers_, trace_, certificate_, bound_weight, output, gradient);
+  add_joint_gradient(network_, inputs_, carriers_, *trace_, certificate_, bound_weight, output, gradient);
   return gradient;
 }
 

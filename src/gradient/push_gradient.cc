@@ -5,7 +5,7 @@
 
 #include <variant>
 
-#include "propagate/surrogate_push.h"
+#include "certify/surrogate_push.h"
 
 namespace mixcert {
 namespace {

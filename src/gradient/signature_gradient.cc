@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "certify/first_push.h"
 #include "gradient/chain_gradient.h"
 #include "gradient/point_push_gradient.h"
 #include "gradient/signature_layer.h"
@@ -12,7 +13,6 @@
 #include "mixcert/propagate/epsilon_planner.h"
 #include "mixcert/propagate/propagate.h"
 #include "mixcert/transport/mixture_transport.h"
-#include "propagate/first_push.h"
 #include "propagate/methods.h"
 
 namespace mixcert {
@@ -78,21 +78,21 @@ SignaturePass::SignaturePass(const Network& network, ConstMatrixRef inputs, cons
   };
   trace_ = propagate(network, inputs, sensitivity_, options, sizes, transport_services());
   certificate_ = evaluate_certificate(network, sensitivity_, trace_, form_);
-  mixture_ = input_major(trace_.output, network.outputs(), inputs.cols());
+  mixture_ = input_major(trace_->output, network.outputs(), inputs.cols());
 }
 
 NetworkGradient SignaturePass::backward(double bound_weight, const MixtureCotangent& cotangent) const {
   NetworkGradient gradient = zero_gradient(network_);
   ChainGradient chains(network_, sensitivity_);
-  const SignatureSweep sweep{network_, sensitivity_, trace_.input_count, form_ != CertificateForm::Paper,
+  const SignatureSweep sweep{network_, sensitivity_, trace_->input_count, form_ != CertificateForm::Paper,
                              bound_weight};
   std::vector<GaussianGradient> bars =
-      by_neuron(cotangent, trace_.output, network_.outputs(), trace_.input_count);
+      by_neuron(cotangent, trace_->output, network_.outputs(), trace_->input_count);
   for (Index k = network_.hidden_count(); k >= 1; --k) {
     const auto at = static_cast<std::size_t>(k - 1);
-    bars = pull_back_layer(sweep, k, trace_.layers[at], certificate_.layers[at], bars, chains, gradient);
+    bars = pull_back_layer(sweep, k, trace_->layers[at], certificate_.layers[at], bars, chains, gradient);
   }
-  pull_back_push(network_.layer(0), first_point_, trace_.input_count, bars.front(), gradient.front());
+  pull_back_push(network_.layer(0), first_point_, trace_->input_count, bars.front(), gradient.front());
   chains.pull_back(gradient);
   return gradient;
 }

@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Compression and signatures of one hidden layer.
+// Compression and grids of one hidden layer.
 #include "propagate/approximate_layer.h"
 
 #include <utility>
@@ -46,31 +46,31 @@ Placement place_layer(const Network& network, const Sensitivity& sensitivity, co
   return placement;
 }
 
-LayerTrace approximate_layer(const GaussianMixture& mixture, const LayerSizes& sizes,
-                             const Placement& placement, const Options& options, const Services& services) {
-  LayerTrace layer;
+SignatureChoices approximate_layer(const GaussianMixture& mixture, const LayerSizes& sizes,
+                                   const Placement& placement, const Options& options,
+                                   const Services& services) {
+  SignatureChoices choices;
   if (sizes.components > 0 && sizes.components < mixture.size()) {
-    Compressed compressed = compress(mixture, sizes.components, placement.metrics.front(), options.seed);
-    layer.before = mixture;
-    layer.after = std::move(compressed.mixture);
-    layer.plan = std::move(compressed.plan);
-    for (const PlanEntry& entry : layer.plan) layer.clusters.push_back(entry.target);
+    choices.reduction = compress(mixture, sizes.components, placement.metrics.front(), options.seed);
     // Into one component there is only one coupling.
     if (options.certificate == CertificateMode::Paper && options.method == Method::Signature &&
-        layer.after.size() > 1) {
+        choices.reduction->after.size() > 1) {
       require(
           static_cast<bool>(services.mixture_plan),
           "certificate 'paper' with compression needs Services::mixture_plan (target mixcert::transport)");
-      layer.plan = services.mixture_plan(layer.before, layer.after);
+      choices.reduction =
+          with_plan(choices.reduction, services.mixture_plan(mixture, choices.reduction->after));
     }
-  } else {
-    layer.after = mixture;
   }
-  if (options.method == Method::Cross) return layer;
-  LayerGrids grids = layer_grids(layer.after, placement, sizes.points);
-  layer.signatures = std::move(grids.signatures);
-  if (!placement.chains.empty()) layer.placement_chain = placement.chains[grids.metric];
-  return layer;
+  if (options.method == Method::Cross) {
+    choices.cross_points = sizes.points;
+    return choices;
+  }
+  const GaussianMixture& reduced = choices.reduction.is_empty() ? mixture : choices.reduction->after;
+  LayerGrids grids = layer_grids(reduced, placement, sizes.points);
+  choices.grids = std::move(grids.axes);
+  if (!placement.chains.empty()) choices.placement_chain = placement.chains[grids.metric];
+  return choices;
 }
 
 }  // namespace mixcert

@@ -1,11 +1,11 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Lines 2 to 4 of the paper's algorithm for one hidden layer: compression, its coupling, and the
-// signatures. The propagator and the planner of sizes share it.
+// grids. The propagator and the planner of sizes share it.
 #pragma once
 
 #include "mixcert/certify/sensitivity.h"
-#include "mixcert/certify/trace.h"
+#include "mixcert/certify/signature_tracer.h"
 #include "mixcert/propagate/propagate.h"
 #include "propagate/layer_grids.h"
 
@@ -15,7 +15,9 @@ namespace mixcert {
 Placement place_layer(const Network& network, const Sensitivity& sensitivity, const Options& options,
                       Index layer, Index input_count);
 
-LayerTrace approximate_layer(const GaussianMixture& mixture, const LayerSizes& sizes,
-                             const Placement& placement, const Options& options, const Services& services);
+/// All but the masks.
+SignatureChoices approximate_layer(const GaussianMixture& mixture, const LayerSizes& sizes,
+                                   const Placement& placement, const Options& options,
+                                   const Services& services);
 
 }  // namespace mixcert

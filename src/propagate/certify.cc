@@ -34,7 +34,7 @@ bool is_joint(const Prepared& prepared, ConstMatrixRef inputs) {
 
 /// Without the trace, which nothing looks at again.
 Result by_signatures(const Prepared& prepared, ConstMatrixRef inputs) {
-  Trace trace;
+  Sealed<Trace> trace;
   return certify_by_signatures(prepared, inputs, trace);
 }
 
@@ -58,7 +58,7 @@ Result certify_best(const Prepared& prepared, ConstMatrixRef inputs, Certified& 
                          0.0);
   }
   Result best = certify_by_moments(prepared, inputs.col(0), made.trace);
-  return smaller_bound(prepared, inputs, std::move(best), signature_floor(prepared, made.trace));
+  return smaller_bound(prepared, inputs, std::move(best), signature_floor(prepared, *made.trace));
 }
 
 bool has_simulated_coupling(const Prepared& prepared, const Result& result) {
@@ -151,12 +151,12 @@ void certify_block(const Prepared& prepared, ConstMatrixRef inputs, Index first,
     return;
   }
   certify_separately_by_moments(
-      prepared, inputs.middleCols(first, count), [&](Index i, Result&& result, MomentTrace&& trace) {
+      prepared, inputs.middleCols(first, count), [&](Index i, Result&& result, Sealed<MomentTrace>&& trace) {
         const auto input = inputs.col(first + i);
         Certified certified;
         certified.trace = std::move(trace);
         certified.result =
-            smaller_bound(prepared, input, std::move(result), signature_floor(prepared, certified.trace));
+            smaller_bound(prepared, input, std::move(result), signature_floor(prepared, *certified.trace));
         certified.result.input = first + i;
         require_finite(certified.result);
         certified.has_coupling = has_simulated_coupling(prepared, certified.result);

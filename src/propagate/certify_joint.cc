@@ -45,7 +45,8 @@ bool joint_moments_fit(const Prepared& prepared, Index input_count) {
   return true;
 }
 
-Result certify_jointly_by_moments(const Prepared& prepared, ConstMatrixRef inputs, JointTrace& trace) {
+Result certify_jointly_by_moments(const Prepared& prepared, ConstMatrixRef inputs,
+                                  Sealed<JointTrace>& trace) {
   const auto start = std::chrono::steady_clock::now();
   trace = propagate_jointly(prepared.network, inputs, prepared.options, prepared.services);
   const Certificate certificate =
@@ -53,7 +54,7 @@ Result certify_jointly_by_moments(const Prepared& prepared, ConstMatrixRef input
   Result result;
   result.method = Method::Moment;
   result.certificate = CertificateMode::Metric;
-  result.mixture = input_major(GaussianMixture(trace.output), prepared.network.outputs(), inputs.cols());
+  result.mixture = input_major(GaussianMixture(trace->output), prepared.network.outputs(), inputs.cols());
   result.layers = layer_reports(certificate);
   attach_certificate(certificate, prepared.options, Shortage::Method, result);
   if (result.termination == Termination::BudgetSpent) {

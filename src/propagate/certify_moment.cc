@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "mixcert/certify/moment_certificate.h"
+#include "mixcert/propagate/moment_propagate.h"
 #include "propagate/methods.h"
-#include "propagate/moment_block.h"
 #include "propagate/split_planner.h"
 
 namespace mixcert {
@@ -32,25 +32,25 @@ std::vector<LayerReport> layer_reports(const MomentTrace& trace, const Certifica
 }
 
 struct Attempt {
-  MomentTrace trace;
+  Sealed<MomentTrace> trace;
   Certificate certificate;
 };
 
-std::vector<Attempt> attempt(const Prepared& prepared, const std::vector<FirstPush>& firsts, Index budget) {
-  const SplitPlanner splits(prepared, budget);
-  std::vector<MomentTrace> traces = propagate_block(
-      prepared.network, firsts,
-      [&](Index layer, GaussianMixture mixture) { return splits.plan(layer, std::move(mixture)); },
+Attempt certified(const Prepared& prepared, Sealed<MomentTrace> trace) {
+  Certificate certificate =
+      evaluate_moment_certificate(prepared.network, prepared.sensitivity, prepared.carriers, trace);
+  if (prepared.sharpen)
+    certificate = sharpened_certificate(prepared.network, prepared.carriers, trace, std::move(certificate));
+  return {std::move(trace), std::move(certificate)};
+}
+
+/// At most `budget` pieces in every layer.
+MomentPlanner planner(const Prepared& prepared, Index budget) {
+  return interruptible(
+      [splits = SplitPlanner(prepared, budget)](Index layer, const GaussianMixture& mixture) {
+        return splits.plan(layer, mixture);
+      },
       prepared.services);
-  std::vector<Attempt> attempts;
-  for (MomentTrace& trace : traces) {
-    Certificate certificate =
-        evaluate_moment_certificate(prepared.network, prepared.sensitivity, prepared.carriers, trace);
-    if (prepared.sharpen)
-      certificate = sharpened_certificate(prepared.network, prepared.carriers, trace, std::move(certificate));
-    attempts.push_back({std::move(trace), std::move(certificate)});
-  }
-  return attempts;
 }
 
 /// 2, 3, 4, 6, 8, 12, ... up to `most`; with `last`, also `most` itself. Without it the budgets for a smaller
@@ -72,24 +72,25 @@ Index most_pieces(const MomentTrace& trace) {
 }
 
 /// The best of growing budgets, so that a larger one never gives a larger bound; `best` is that of budget 1.
-Result best_result(const Prepared& prepared, const FirstPush& first, Attempt best, MomentTrace& trace) {
+Result best_result(const Prepared& prepared, const MomentTracer& tracer, Index input, Attempt best,
+                   Sealed<MomentTrace>& trace) {
   const Options& options = prepared.options;
   const Index most = options.epsilon ? options.max_components : options.pieces;
   const double wanted = options.epsilon.value_or(0.0);
   Shortage shortage = Shortage::None;
   for (Index budget : split_budgets(most, options.epsilon.has_value())) {
     if (!(best.certificate.w2.value > wanted) || prepared.network.hidden_count() == 0) break;
-    Attempt next = std::move(attempt(prepared, {first}, budget)[0]);
-    shortage = budget < most                        ? Shortage::None
-               : 2 * most_pieces(next.trace) > most ? Shortage::Budget
-                                                    : Shortage::Method;
+    Attempt next = certified(prepared, tracer.trace(input, planner(prepared, budget)));
+    shortage = budget < most                         ? Shortage::None
+               : 2 * most_pieces(*next.trace) > most ? Shortage::Budget
+                                                     : Shortage::Method;
     if (next.certificate.w2.value < best.certificate.w2.value) best = std::move(next);
   }
   Result result;
   result.method = Method::Moment;
   result.certificate = CertificateMode::Metric;
-  result.mixture = best.trace.output;
-  result.layers = layer_reports(best.trace, best.certificate);
+  result.mixture = best.trace->output;
+  result.layers = layer_reports(*best.trace, best.certificate);
   attach_certificate(best.certificate, options, shortage, result);
   trace = std::move(best.trace);
   return result;
@@ -103,21 +104,25 @@ double seconds_from(std::chrono::steady_clock::time_point start) {
 
 void certify_separately_by_moments(const Prepared& prepared, ConstMatrixRef inputs, const MomentSink& sink) {
   const auto start = std::chrono::steady_clock::now();
-  const std::vector<FirstPush> firsts = push_first_separately(prepared.network, inputs);
-  std::vector<Attempt> attempts = attempt(prepared, firsts, 1);
-  const double shared = seconds_from(start) / static_cast<double>(firsts.size());
-  for (std::size_t i = 0; i < firsts.size(); ++i) {
+  const MomentTracer tracer(prepared.network, inputs);
+  std::vector<Attempt> attempts;
+  for (Sealed<MomentTrace>& trace : tracer.trace_all(planner(prepared, 1))) {
+    attempts.push_back(certified(prepared, std::move(trace)));
+  }
+  const double shared = seconds_from(start) / static_cast<double>(attempts.size());
+  for (std::size_t i = 0; i < attempts.size(); ++i) {
     const auto own = std::chrono::steady_clock::now();
-    MomentTrace trace;
-    Result result = best_result(prepared, firsts[i], std::move(attempts[i]), trace);
+    const auto input = static_cast<Index>(i);
+    Sealed<MomentTrace> trace;
+    Result result = best_result(prepared, tracer, input, std::move(attempts[i]), trace);
     result.seconds = shared + seconds_from(own);
-    sink(static_cast<Index>(i), std::move(result), std::move(trace));
+    sink(input, std::move(result), std::move(trace));
   }
 }
 
-Result certify_by_moments(const Prepared& prepared, ConstVectorRef input, MomentTrace& trace) {
+Result certify_by_moments(const Prepared& prepared, ConstVectorRef input, Sealed<MomentTrace>& trace) {
   Result only;
-  certify_separately_by_moments(prepared, input, [&](Index, Result&& result, MomentTrace&& made) {
+  certify_separately_by_moments(prepared, input, [&](Index, Result&& result, Sealed<MomentTrace>&& made) {
     only = std::move(result);
     trace = std::move(made);
   });

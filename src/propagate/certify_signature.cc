@@ -45,7 +45,7 @@ CertificateMode mode_used(CertificateMode asked, const Certificate& certificate)
 
 }  // namespace
 
-Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs, Trace& trace) {
+Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs, Sealed<Trace>& trace) {
   const auto start = std::chrono::steady_clock::now();
   const Network& network = prepared.network;
   const Options& options = prepared.options;
@@ -61,17 +61,17 @@ Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs, Tr
   Result result;
   result.method = options.method == Method::Cross ? Method::Cross : Method::Signature;
   result.certificate = options.certificate;
-  result.mixture = input_major(trace.output, network.outputs(), inputs.cols());
+  result.mixture = input_major(trace->output, network.outputs(), inputs.cols());
   if (options.method == Method::Cross) {
     result.w2 = Bound::none(Norm::W2);
     result.w1 = Bound::none(Norm::W1);
     result.relative_w2 = kNone;
-    result.layers = layer_reports(trace, nullptr);
+    result.layers = layer_reports(*trace, nullptr);
     result.reason = "method cross carries no bound";
   } else {
     const Certificate certificate =
         evaluate_certificate(network, sensitivity, trace, certificate_form(options.certificate));
-    result.layers = layer_reports(trace, &certificate);
+    result.layers = layer_reports(*trace, &certificate);
     result.certificate = mode_used(options.certificate, certificate);
     attach_certificate(certificate, options, epsilon.budget_spent() ? Shortage::Budget : Shortage::None,
                        result);

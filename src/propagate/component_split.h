@@ -1,15 +1,12 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Splitting one Gaussian along neurons (P.1), (P.3): which neurons, by which rules, and the pieces.
+// Splitting one Gaussian along neurons (P.1), (P.3): which neurons, and by which rules.
 #pragma once
 
 #include "mixcert/certify/moment_trace.h"
 #include "propagate/methods.h"
 
 namespace mixcert {
-
-/// The pieces of a component: the product of the rules of all directions.
-GaussianMixture split_component(const Gaussian& component, const std::vector<SplitDirection>& splits);
 
 /// Chooses directions and rules greedily by the predicted fall of the certificate per added piece.
 class ComponentSplitter {

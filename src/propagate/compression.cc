@@ -1,14 +1,12 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Weighted k-means and moment matching.
+// Weighted k-means.
 #include "mixcert/propagate/compression.h"
 
-#include <cmath>
+#include <utility>
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/rng.h"
-#include "mixcert/core/rounding.h"
-#include "mixcert/mixture/symmetric_eigen.h"
 
 namespace mixcert {
 namespace {
@@ -79,45 +77,6 @@ Index renumber(std::vector<Index>& cluster, Index clusters) {
   return next;
 }
 
-/// The same F F' with as few columns as it has rank, longest first: principal directions.
-Matrix principal_factor(const Matrix& factor) {
-  if (factor.cols() <= 1) return factor;
-  const bool tall = factor.cols() <= factor.rows();
-  const SymmetricEigen eigen =
-      symmetric_eigen(tall ? Matrix(factor.transpose() * factor) : Matrix(factor * factor.transpose()));
-  const Vector values = positive_part(eigen.values).reverse();
-  const Matrix vectors = eigen.vectors.rowwise().reverse();
-  const Index rank = (values.array() > 1e-30 * values(0)).count();
-  if (tall) return factor * vectors.leftCols(rank);
-  return vectors.leftCols(rank) * values.head(rank).cwiseSqrt().asDiagonal();
-}
-
-/// Mean and covariance of the members: averages plus the spread of their means.
-Gaussian match_moments(const GaussianMixture& mixture, const std::vector<Index>& members, double mass) {
-  const auto count = static_cast<Index>(members.size());
-  Vector weights(count);
-  std::vector<const Covariance*> covariances;
-  Vector mean = Vector::Zero(mixture.dimension());
-  for (Index i = 0; i < count; ++i) {
-    const Index member = members[static_cast<std::size_t>(i)];
-    // A cluster of weightless components counts its members equally.
-    weights(i) = mass > 0.0 ? mixture.weights()(member) / mass : 1.0 / static_cast<double>(count);
-    covariances.push_back(&mixture.component(member).covariance);
-    mean += weights(i) * mixture.component(member).mean;
-  }
-  if (count == 1) return mixture.component(members.front());
-  Matrix spread(mixture.dimension(), count);
-  for (Index i = 0; i < count; ++i) {
-    const Index member = members[static_cast<std::size_t>(i)];
-    spread.col(i) = std::sqrt(weights(i)) * (mixture.component(member).mean - mean);
-  }
-  // The weighted deviations sum to zero, so two members span one direction.
-  if (count == 2 && weights(1) > 0.0) {
-    spread = Matrix(spread.col(0) / std::sqrt(weights(1)));
-  }
-  return {mean, weighted_sum(weights, covariances).plus_low_rank(principal_factor(spread))};
-}
-
 }  // namespace
 
 std::vector<Index> weighted_k_means(ConstMatrixRef points, ConstVectorRef weights, Index clusters,
@@ -137,28 +96,12 @@ std::vector<Index> weighted_k_means(ConstMatrixRef points, ConstVectorRef weight
   return cluster;
 }
 
-Compressed compress(const GaussianMixture& mixture, Index count, ConstVectorRef metric, std::uint64_t seed) {
+Sealed<CompressionTrace> compress(const GaussianMixture& mixture, Index count, ConstVectorRef metric,
+                                  std::uint64_t seed) {
   Matrix points(mixture.dimension(), mixture.size());
   const Vector scale = metric.cwiseSqrt();
   for (Index i = 0; i < mixture.size(); ++i) points.col(i) = scale.cwiseProduct(mixture.component(i).mean);
-  const std::vector<Index> cluster = weighted_k_means(points, mixture.weights(), count, seed);
-
-  std::vector<std::vector<Index>> members;
-  Compressed result;
-  for (Index i = 0; i < mixture.size(); ++i) {
-    const auto c = static_cast<std::size_t>(cluster[static_cast<std::size_t>(i)]);
-    if (c == members.size()) members.emplace_back();
-    members[c].push_back(i);
-    result.plan.push_back({i, static_cast<Index>(c), mixture.weights()(i)});
-  }
-  Vector weights = Vector::Zero(static_cast<Index>(members.size()));
-  std::vector<Gaussian> components;
-  for (std::size_t c = 0; c < members.size(); ++c) {
-    for (const Index i : members[c]) weights(static_cast<Index>(c)) += mixture.weights()(i);
-    components.push_back(match_moments(mixture, members[c], weights(static_cast<Index>(c))));
-  }
-  result.mixture = GaussianMixture(weights, std::move(components));
-  return result;
+  return merge_components(mixture, weighted_k_means(points, mixture.weights(), count, seed));
 }
 
 }  // namespace mixcert

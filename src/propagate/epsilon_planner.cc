@@ -40,17 +40,14 @@ EpsilonPlanner::EpsilonPlanner(const Network& network, const Sensitivity& sensit
       services_(services),
       input_count_(input_count) {}
 
-LayerTrace EpsilonPlanner::approximate(Index layer, const GaussianMixture& mixture,
-                                       const LayerSizes& sizes) const {
+Sealed<LayerTrace> EpsilonPlanner::approximate(Index layer, const GaussianMixture& mixture,
+                                               const LayerSizes& sizes) const {
   if (services_.cancel != nullptr && services_.cancel->load()) throw Interrupted("interrupted");
   const Placement placement = place_layer(network_, sensitivity_, options_, layer, input_count_);
-  LayerTrace trace = approximate_layer(mixture, sizes, placement, options_, services_);
-  // Points are not merged here; their number enters the rounding of weights (R.6).
-  for (const GridSignature& signature : trace.signatures) trace.points += signature.point_count();
-  return trace;
+  return trace_signature_layer(mixture, approximate_layer(mixture, sizes, placement, options_, services_));
 }
 
-LayerTerms EpsilonPlanner::terms(Index layer, const LayerTrace& trace) const {
+LayerTerms EpsilonPlanner::terms(Index layer, const Sealed<LayerTrace>& trace) const {
   return evaluate_layer(network_, sensitivity_, trace, layer, input_count_,
                         certificate_form(options_.certificate));
 }
@@ -60,9 +57,9 @@ EpsilonPlanner::Reduced EpsilonPlanner::reduce(Index layer, const GaussianMixtur
   const Index most = std::min(mixture.size(), options_.max_components);
   Reduced reduced{mixture, most, 0.0};
   for (Index count = 1; count < most; count *= kComponentGrowth) {
-    LayerTrace trace = approximate(layer, mixture, {count, 1});
+    const Sealed<LayerTrace> trace = approximate(layer, mixture, {count, 1});
     const double cost = terms(layer, trace).compression.upper;
-    if (cost <= kCompressionShare * share) return {std::move(trace.after), count, cost};
+    if (cost <= kCompressionShare * share) return {trace->after, count, cost};
   }
   return reduced;
 }
@@ -70,7 +67,7 @@ EpsilonPlanner::Reduced EpsilonPlanner::reduce(Index layer, const GaussianMixtur
 Index EpsilonPlanner::choose_points(Index layer, const Reduced& reduced, double share) {
   // The mixture is compressed already, so only the local term is looked at.
   const auto fits = [&](Index points) {
-    const LayerTrace trace = approximate(layer, reduced.mixture, {0, points});
+    const Sealed<LayerTrace> trace = approximate(layer, reduced.mixture, {0, points});
     return reduced.cost + terms(layer, trace).local.upper <= share;
   };
   const Index most = std::max<Index>(1, options_.max_components / reduced.components);

@@ -26,7 +26,7 @@ BoundContributions contributions_of(const Prepared& prepared, ConstMatrixRef inp
                                       prepared.sharpen);
   }
   // Signatures leave no trace behind; they are made again, and the same way.
-  Trace trace;
+  Sealed<Trace> trace;
   (void)certify_by_signatures(prepared, inputs, trace);
   return signature_contributions(network, prepared.sensitivity, trace,
                                  certificate_form(prepared.options.certificate));

@@ -100,9 +100,9 @@ class CoordinateErrors {
   std::vector<Table> tables_;
 };
 
-/// A signature and its error in the metric it was made for.
+/// A grid and its error in the metric it was made for.
 struct Grid {
-  GridSignature signature;
+  GridAxes axes;
   double error = 0.0;
 };
 
@@ -121,14 +121,15 @@ Grid refined_grid(const Covariance& covariance, const CoordinateErrors& errors, 
     sizes[static_cast<std::size_t>(candidates[c])] = errors.best(axis, budgets[c]).second;
     error -= weighted(axis, 1) - weighted(axis, budgets[c]);
   }
-  return {coordinate_signature(covariance, sizes, family), error};
+  return {coordinate_axes(covariance, sizes, family), error};
 }
 
 Grid plain_grid(const Covariance& covariance, const Placement& placement, const Vector& metric,
                 Index points) {
-  Grid grid{grid_signature(covariance, metric, points, placement.family), 0.0};
+  Grid grid{grid_axes(covariance, metric, points, placement.family), 0.0};
   const double l = placement.activation.lipschitz().nominal;
-  grid.error = l * l * metric.dot(grid.signature.mean_square_errors(covariance.variances()));
+  grid.error =
+      l * l * metric.dot(make_signature(covariance, grid.axes).mean_square_errors(covariance.variances()));
   return grid;
 }
 
@@ -182,9 +183,9 @@ LayerGrids layer_grids(const GaussianMixture& mixture, const Placement& placemen
   totals.minCoeff(&best);
   LayerGrids result;
   result.metric = tried[static_cast<std::size_t>(best)];
-  result.signatures.reserve(grids.size());
+  result.axes.reserve(grids.size());
   for (std::vector<Grid>& of_component : grids) {
-    result.signatures.push_back(std::move(of_component[static_cast<std::size_t>(best)].signature));
+    result.axes.push_back(std::move(of_component[static_cast<std::size_t>(best)].axes));
   }
   return result;
 }

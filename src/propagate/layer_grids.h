@@ -27,11 +27,11 @@ struct Placement {
 };
 
 struct LayerGrids {
-  std::vector<GridSignature> signatures;  ///< one per component
-  std::size_t metric = 0;                 ///< which of the placement's metrics they were made for
+  std::vector<GridAxes> axes;  ///< one per component
+  std::size_t metric = 0;      ///< which of the placement's metrics they were made for
 };
 
-/// Signatures of the components with at most `points` points each.
+/// Grids of the components with at most `points` points each.
 LayerGrids layer_grids(const GaussianMixture& mixture, const Placement& placement, Index points);
 
 }  // namespace mixcert

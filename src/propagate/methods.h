@@ -9,6 +9,7 @@
 #include "mixcert/certify/certificate.h"
 #include "mixcert/certify/joint_trace.h"
 #include "mixcert/certify/moment_trace.h"
+#include "mixcert/certify/sealed.h"
 #include "mixcert/certify/sensitivity.h"
 #include "mixcert/certify/trace.h"
 #include "mixcert/propagate/certify.h"
@@ -41,14 +42,14 @@ Prepared prepare_network(const Network& network, const Options& options, const S
 /// A result without statistics, and what the moment method made it from.
 struct Certified {
   Result result;
-  MomentTrace trace;          ///< of one input
-  JointTrace joint_trace;     ///< of several jointly
-  bool has_coupling = false;  ///< does one of them describe a coupling that can be simulated?
-  bool is_joint = false;      ///< which one
+  Sealed<MomentTrace> trace;       ///< of one input
+  Sealed<JointTrace> joint_trace;  ///< of several jointly
+  bool has_coupling = false;       ///< does one of them describe a coupling that can be simulated?
+  bool is_joint = false;           ///< which one
 
   [[nodiscard]] CouplingTrace coupling() const {
     if (!has_coupling) return {};
-    return is_joint ? CouplingTrace{nullptr, &joint_trace} : CouplingTrace{&trace, nullptr};
+    return is_joint ? CouplingTrace{nullptr, &*joint_trace} : CouplingTrace{&*trace, nullptr};
   }
 };
 
@@ -74,16 +75,16 @@ void certify_blocks(Index input_count, Index block, const Options& options, cons
 
 /// Certifies the columns of `inputs` as one joint law, by signatures; `trace` is what the result was computed
 /// from.
-Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs, Trace& trace);
+Result certify_by_signatures(const Prepared& prepared, ConstMatrixRef inputs, Sealed<Trace>& trace);
 /// Result of column i and what it was computed from.
-using MomentSink = std::function<void(Index i, Result&& result, MomentTrace&& trace)>;
+using MomentSink = std::function<void(Index i, Result&& result, Sealed<MomentTrace>&& trace)>;
 /// Certifies the columns of `inputs`, each for itself, by the moment method. They go through the layers
 /// together and get the results that each would get alone.
 void certify_separately_by_moments(const Prepared& prepared, ConstMatrixRef inputs, const MomentSink& sink);
 /// Certifies one input by the moment method; `trace` is what the result was computed from.
-Result certify_by_moments(const Prepared& prepared, ConstVectorRef input, MomentTrace& trace);
+Result certify_by_moments(const Prepared& prepared, ConstVectorRef input, Sealed<MomentTrace>& trace);
 /// Certifies the columns of `inputs` as one joint law, by the moment method with one Gaussian per layer.
-Result certify_jointly_by_moments(const Prepared& prepared, ConstMatrixRef inputs, JointTrace& trace);
+Result certify_jointly_by_moments(const Prepared& prepared, ConstMatrixRef inputs, Sealed<JointTrace>& trace);
 /// Would that stay below the memory limit?
 bool joint_moments_fit(const Prepared& prepared, Index input_count);
 

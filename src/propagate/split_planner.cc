@@ -8,7 +8,6 @@
 #include <limits>
 #include <utility>
 
-#include "certify/masked_law.h"
 #include "mixcert/certify/moment_certificate.h"
 #include "mixcert/propagate/compression.h"
 #include "propagate/component_split.h"
@@ -16,14 +15,9 @@
 
 namespace mixcert {
 
-MomentLayerTrace SplitPlanner::plan(Index layer, GaussianMixture mixture) const {
-  if (budget_ <= mixture.size() && mixture.size() == 1) {
-    MomentLayerTrace whole;
-    whole.pieces = mixture;
-    whole.after = std::move(mixture);
-    return whole;
-  }
-  std::vector<MomentLayerTrace> candidates;
+MomentChoices SplitPlanner::plan(Index layer, const GaussianMixture& mixture) const {
+  if (budget_ <= mixture.size() && mixture.size() == 1) return {};
+  std::vector<MomentChoices> candidates;
   std::vector<Index> counts{std::min(mixture.size(), budget_)};
   // Merging costs a term of its own but leaves budget for splits and masks where they are needed.
   const Index merged = prepared_.options.components;
@@ -36,18 +30,17 @@ MomentLayerTrace SplitPlanner::plan(Index layer, GaussianMixture mixture) const 
     const auto root = static_cast<Index>(std::sqrt(static_cast<double>(leaves)));
     if (root > 1) candidates.push_back(reduce_and_split(layer, mixture, components, root));
   }
-  return std::move(candidates[cheapest(layer, candidates)]);
+  return std::move(candidates[cheapest(layer, mixture, candidates)]);
 }
 
-std::size_t SplitPlanner::cheapest(Index layer, std::vector<MomentLayerTrace>& candidates) const {
+std::size_t SplitPlanner::cheapest(Index layer, const GaussianMixture& mixture,
+                                   const std::vector<MomentChoices>& candidates) const {
   std::size_t best = 0;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t c = 0; c < candidates.size() && candidates.size() > 1; ++c) {
-    MomentLayerTrace& candidate = candidates[c];
-    add_surrogates(prepared_.network.activation(layer), prepared_.network.mask(layer), candidate);
     const LayerTerms terms =
-        evaluate_moment_layer(prepared_.network, prepared_.sensitivity, prepared_.carriers, candidate, layer);
-    candidate.surrogates.clear();
+        evaluate_moment_layer(prepared_.network, prepared_.sensitivity, prepared_.carriers,
+                              trace_moment_layer(prepared_.network, layer, mixture, candidates[c]), layer);
     const double cost = terms.compression.upper + terms.local.upper;
     if (!(cost < least)) continue;
     least = cost;
@@ -56,39 +49,23 @@ std::size_t SplitPlanner::cheapest(Index layer, std::vector<MomentLayerTrace>& c
   return best;
 }
 
-MomentLayerTrace SplitPlanner::reduce_and_split(Index layer, const GaussianMixture& mixture, Index components,
-                                                Index leaves) const {
-  MomentLayerTrace trace;
+MomentChoices SplitPlanner::reduce_and_split(Index layer, const GaussianMixture& mixture, Index components,
+                                             Index leaves) const {
+  MomentChoices choices;
   const MetricChain& chain = prepared_.sensitivity.reference_chain(layer);
   const Vector& metric = chain.activation_weights[static_cast<std::size_t>(layer - 1)];
   if (components < mixture.size()) {
-    Compressed compressed = compress(mixture, components, metric, prepared_.options.seed);
-    trace.before = mixture;
-    trace.after = std::move(compressed.mixture);
-    trace.plan = std::move(compressed.plan);
-  } else {
-    trace.after = mixture;
+    choices.reduction = compress(mixture, components, metric, prepared_.options.seed);
   }
-  trace.masks = plan_masks(prepared_, layer, trace.after, leaves);
-  const Index share = budget_ / (trace.after.size() * trace.masks.size());
-  if (share < 2) {
-    trace.pieces = trace.after;
-    return trace;
-  }
+  const GaussianMixture& reduced = choices.reduction.is_empty() ? mixture : choices.reduction->after;
+  choices.masks = plan_masks(prepared_, layer, reduced, leaves);
+  const Index share = budget_ / (reduced.size() * choices.masks.size());
+  if (share < 2) return choices;
   const ComponentSplitter splitter(prepared_, layer);
-  std::vector<Gaussian> pieces;
-  std::vector<double> weights;
-  for (Index j = 0; j < trace.after.size(); ++j) {
-    trace.splits.push_back(splitter.choose(trace.after.component(j), share));
-    const GaussianMixture split = split_component(trace.after.component(j), trace.splits.back());
-    for (Index i = 0; i < split.size(); ++i) {
-      pieces.push_back(split.component(i));
-      weights.push_back(trace.after.weights()(j) * split.weights()(i));
-    }
+  for (const Gaussian& component : reduced.components()) {
+    choices.splits.push_back(splitter.choose(component, share));
   }
-  const Eigen::Map<const Vector> all(weights.data(), static_cast<Index>(weights.size()));
-  trace.pieces = GaussianMixture(all / all.sum(), std::move(pieces));
-  return trace;
+  return choices;
 }
 
 }  // namespace mixcert

@@ -1,10 +1,10 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Which components of a hidden layer are merged and which Gaussians are split, for a budget of pieces: a
-// heuristic. Whatever it answers is certified afterwards from the trace.
+// heuristic. Whatever it answers is checked and certified by src/certify.
 #pragma once
 
-#include "mixcert/certify/moment_trace.h"
+#include "mixcert/certify/moment_tracer.h"
 #include "propagate/methods.h"
 
 namespace mixcert {
@@ -14,16 +14,17 @@ class SplitPlanner {
   /// At most `budget` pieces in every layer. `prepared` must outlive the planner.
   SplitPlanner(const Prepared& prepared, Index budget) : prepared_(prepared), budget_(budget) {}
 
-  /// Compression and pieces of hidden layer `layer`; the best of a few component counts by the certificate's
-  /// terms.
-  [[nodiscard]] MomentLayerTrace plan(Index layer, GaussianMixture mixture) const;
+  /// Compression, splits and masks of hidden layer `layer`; the best of a few component counts by the
+  /// certificate's terms.
+  [[nodiscard]] MomentChoices plan(Index layer, const GaussianMixture& mixture) const;
 
  private:
   /// Merges to `components`, enumerates masks by a tree of `leaves` leaves and splits with what is left.
-  [[nodiscard]] MomentLayerTrace reduce_and_split(Index layer, const GaussianMixture& mixture,
-                                                  Index components, Index leaves) const;
+  [[nodiscard]] MomentChoices reduce_and_split(Index layer, const GaussianMixture& mixture, Index components,
+                                               Index leaves) const;
   /// The candidate whose terms add up to least.
-  [[nodiscard]] std::size_t cheapest(Index layer, std::vector<MomentLayerTrace>& candidates) const;
+  [[nodiscard]] std::size_t cheapest(Index layer, const GaussianMixture& mixture,
+                                     const std::vector<MomentChoices>& candidates) const;
 
   const Prepared& prepared_;
   Index budget_;

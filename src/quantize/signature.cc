@@ -4,6 +4,7 @@
 // their directions.
 #include "mixcert/quantize/signature.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -56,6 +57,46 @@ double direction_error(const Covariance& covariance, const Directions& direction
   return 2.0 * residual + 2.0 * gamma * spread;
 }
 
+/// Only quantizers of the two families have a proven distortion (Q.2).
+bool is_proven_quantizer(const NormalQuantizer* quantizer) {
+  if (quantizer == nullptr || quantizer->size() < 1 || quantizer->size() > kMaxQuantizerSize) return false;
+  return quantizer == &optimal_quantizer(quantizer->size()) ||
+         quantizer == &uniform_quantizer(quantizer->size());
+}
+
+GridSignature along_coordinates(const Covariance& covariance, const GridAxes& axes) {
+  const Vector variances = covariance.variances();
+  require(axes.coordinates.size() == axes.quantizers.size() && axes.duals.size() == 0,
+          "make_signature: expected one coordinate for each quantizer of a diagonal covariance");
+  GridSignature signature;
+  signature.quantizers = axes.quantizers;
+  signature.coordinates = axes.coordinates;
+  std::vector<bool> taken(static_cast<std::size_t>(variances.size()), false);
+  // u is the deviation of its coordinate, exact to one rounding.
+  signature.directions = Matrix::Zero(variances.size(), static_cast<Index>(axes.coordinates.size()));
+  for (Index d = 0; d < signature.axis_count(); ++d) {
+    const Index coordinate = axes.coordinates[static_cast<std::size_t>(d)];
+    require(coordinate >= 0 && coordinate < variances.size() && !taken[static_cast<std::size_t>(coordinate)],
+            "make_signature: expected coordinates of the covariance, each once");
+    taken[static_cast<std::size_t>(coordinate)] = true;
+    signature.directions(coordinate, d) = std::sqrt(variances(coordinate));
+  }
+  signature.direction_error = 2 * kUnitRoundoff;
+  return signature;
+}
+
+GridSignature along_duals(const Covariance& covariance, const GridAxes& axes) {
+  require(axes.coordinates.empty() && axes.duals.rows() == covariance.dimension() &&
+              axes.duals.cols() == static_cast<Index>(axes.quantizers.size()),
+          "make_signature: expected one column for each quantizer of a covariance that is not diagonal");
+  GridSignature signature;
+  signature.quantizers = axes.quantizers;
+  const Directions directions = orthonormalise(covariance, axes.duals);
+  signature.direction_error = direction_error(covariance, directions);
+  signature.directions = directions.columns;
+  return signature;
+}
+
 }  // namespace
 
 Index GridSignature::point_count() const {
@@ -88,49 +129,50 @@ Vector GridSignature::mean_square_errors(ConstVectorRef variances) const {
   return positive_part(errors);
 }
 
-GridSignature coordinate_signature(const Covariance& covariance, const std::vector<Index>& sizes,
-                                   QuantizerFamily family) {
+GridAxes coordinate_axes(const Covariance& covariance, const std::vector<Index>& sizes,
+                         QuantizerFamily family) {
   const Vector variances = covariance.variances();
-  GridSignature signature;
+  GridAxes axes;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 1 || !(variances(static_cast<Index>(i)) > 0.0)) continue;
-    signature.coordinates.push_back(static_cast<Index>(i));
-    signature.quantizers.push_back(&family(sizes[i]));
+    axes.coordinates.push_back(static_cast<Index>(i));
+    axes.quantizers.push_back(&family(sizes[i]));
   }
-  // u is the deviation of its coordinate, exact to one rounding.
-  signature.directions = Matrix::Zero(variances.size(), static_cast<Index>(signature.coordinates.size()));
-  for (Index d = 0; d < signature.axis_count(); ++d) {
-    const Index coordinate = signature.coordinates[static_cast<std::size_t>(d)];
-    signature.directions(coordinate, d) = std::sqrt(variances(coordinate));
-  }
-  signature.direction_error = 2 * kUnitRoundoff;
-  return signature;
+  return axes;
 }
 
-GridSignature grid_signature(const Covariance& covariance, ConstVectorRef metric, Index point_budget,
-                             QuantizerFamily family) {
-  require(metric.size() == covariance.dimension(), "grid_signature: the metric has the wrong size");
+GridAxes grid_axes(const Covariance& covariance, ConstVectorRef metric, Index point_budget,
+                   QuantizerFamily family) {
+  require(metric.size() == covariance.dimension(), "grid_axes: the metric has the wrong size");
   const auto distortion = [family](Index n) { return family(n).distortion.nominal; };
   if (covariance.is_diagonal()) {
     const Vector weighted = metric.cwiseProduct(covariance.variances());
-    return coordinate_signature(covariance, optimal_grid_sizes(weighted, point_budget, distortion), family);
+    return coordinate_axes(covariance, optimal_grid_sizes(weighted, point_budget, distortion), family);
   }
   const Vector scale = metric.cwiseSqrt();
   const Eigenpairs pairs = leading_eigenpairs(covariance.scaled(scale), max_active_axes(point_budget));
   const std::vector<Index> sizes = optimal_grid_sizes(pairs.values, point_budget, distortion);
-  GridSignature signature;
-  Matrix dual(covariance.dimension(), pairs.values.size());
+  GridAxes axes;
+  Matrix duals(covariance.dimension(), pairs.values.size());
   for (Index j = 0; j < pairs.values.size(); ++j) {
     const Index size = sizes[static_cast<std::size_t>(j)];
     if (size == 1 || pairs.values(j) <= kFlattestDirection * pairs.values(0)) continue;
-    dual.col(static_cast<Index>(signature.quantizers.size())) = scale.cwiseProduct(pairs.vectors.col(j));
-    signature.quantizers.push_back(&family(size));
+    duals.col(static_cast<Index>(axes.quantizers.size())) = scale.cwiseProduct(pairs.vectors.col(j));
+    axes.quantizers.push_back(&family(size));
   }
-  const Directions directions =
-      orthonormalise(covariance, dual.leftCols(static_cast<Index>(signature.quantizers.size())));
-  signature.direction_error = direction_error(covariance, directions);
-  signature.directions = directions.columns;
-  return signature;
+  axes.duals = duals.leftCols(static_cast<Index>(axes.quantizers.size()));
+  return axes;
+}
+
+GridSignature make_signature(const Covariance& covariance, const GridAxes& axes) {
+  const bool proven = std::all_of(axes.quantizers.begin(), axes.quantizers.end(), is_proven_quantizer);
+  require(proven, "make_signature: expected optimal or uniform quantizers");
+  return covariance.is_diagonal() ? along_coordinates(covariance, axes) : along_duals(covariance, axes);
+}
+
+GridSignature grid_signature(const Covariance& covariance, ConstVectorRef metric, Index point_budget,
+                             QuantizerFamily family) {
+  return make_signature(covariance, grid_axes(covariance, metric, point_budget, family));
 }
 
 std::vector<Index> equal_points(ConstMatrixRef points) {

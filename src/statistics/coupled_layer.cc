@@ -8,9 +8,9 @@
 #include <cmath>
 #include <variant>
 
+#include "certify/surrogate_push.h"
 #include "mixcert/core/normal.h"
 #include "mixcert/simulate/normal_source.h"
-#include "propagate/surrogate_push.h"
 
 namespace mixcert {
 namespace {

@@ -116,11 +116,11 @@ void add_coupled_upper(const Network& network, ConstMatrixRef inputs, const Gaus
                        const O& options, const CancelFlag* cancel, PriorComparison& comparison) {
   Services services;
   services.cancel = cancel;
-  const JointTrace trace = propagate_jointly(network, inputs, certify_options(Method::Moment, options),
-                                             services, RidgeRule::Least);
+  const Sealed<JointTrace> trace = propagate_jointly(
+      network, inputs, certify_options(Method::Moment, options), services, RidgeRule::Least);
   CoupledSamples samples = simulate_coupled_jointly(
-      network, inputs, trace, {options.coupled_samples, options.seed, options.threads, cancel});
-  samples.surrogate = carry_samples(samples.surrogate, joint_output(trace), target, options.seed);
+      network, inputs, *trace, {options.coupled_samples, options.seed, options.threads, cancel});
+  samples.surrogate = carry_samples(samples.surrogate, joint_output(*trace), target, options.seed);
   const CoupledDistance distance = coupled_distance(samples, options.failure_probability);
   comparison.coupled_samples = options.coupled_samples;
   comparison.w2_upper_statistical = distance.w2_upper;

@@ -12,6 +12,7 @@
 #include "mixcert/core/error.h"
 #include "mixcert/propagate/propagate.h"
 #include "mixcert/transport/gaussian_transport.h"
+#include "propagate/approximate_layer.h"
 #include "support/matchers.h"
 #include "support/random_network.h"
 
@@ -24,7 +25,7 @@ const std::vector<CertificateForm> kForms = {CertificateForm::Metric, Certificat
 struct Traced {
   Network network;
   Sensitivity sensitivity;
-  Trace trace;
+  Sealed<Trace> trace;
 };
 
 Traced traced(WeightFamily family, Index components, Index inputs, std::uint64_t seed) {
@@ -37,7 +38,7 @@ Traced traced(WeightFamily family, Index components, Index inputs, std::uint64_t
   Generator generator = make_generator(seed, Stream::Example, 50);
   const Matrix points = random_matrix(generator, 3, inputs);
   const SizePlanner planner = [&](Index, const GaussianMixture&) { return LayerSizes{components, 8}; };
-  Trace trace = propagate(network, points, sensitivity, Options(), planner, {});
+  Sealed<Trace> trace = propagate(network, points, sensitivity, Options(), planner, {});
   return {std::move(network), std::move(sensitivity), std::move(trace)};
 }
 
@@ -68,7 +69,7 @@ TEST_P(CertificateFamilies, CompressionTermIsThePlansCost) {
     const MetricChain& chain =
         form == CertificateForm::Paper ? made.sensitivity.paper : made.sensitivity.expected;
     const Certificate certificate = evaluate_certificate(made.network, made.sensitivity, made.trace, form);
-    const LayerTrace& layer = made.trace.layers[1];
+    const LayerTrace& layer = made.trace->layers[1];
     ASSERT_FALSE(layer.plan.empty());
     double squared = 0.0;
     for (const PlanEntry& entry : layer.plan) {
@@ -109,8 +110,12 @@ TEST_P(CertificateFamilies, EvaluateLayerGivesTheSameTerms) {
   for (const CertificateForm form : kForms) {
     const Certificate certificate = evaluate_certificate(made.network, made.sensitivity, made.trace, form);
     for (Index k = 1; k <= 2; ++k) {
-      const LayerTerms alone = evaluate_layer(made.network, made.sensitivity,
-                                              made.trace.layers[static_cast<std::size_t>(k - 1)], k, 1, form);
+      const LayerTrace& layer = made.trace->layers[static_cast<std::size_t>(k - 1)];
+      const GaussianMixture& mixture = layer.plan.empty() ? layer.after : layer.before;
+      const Placement placement = place_layer(made.network, made.sensitivity, Options(), k, 1);
+      const SignatureChoices choices = approximate_layer(mixture, {2, 8}, placement, Options(), {});
+      const LayerTerms alone =
+          evaluate_layer(made.network, made.sensitivity, trace_signature_layer(mixture, choices), k, 1, form);
       const LayerTerms& whole = certificate.layers[static_cast<std::size_t>(k - 1)];
       EXPECT_EQ(alone.local.upper, whole.local.upper);
       EXPECT_EQ(alone.compression.upper, whole.compression.upper);
@@ -123,14 +128,20 @@ INSTANTIATE_TEST_SUITE_P(AllFamilies, CertificateFamilies, ::testing::ValuesIn(a
                          [](const auto& tested) { return to_string(tested.param); });
 
 TEST(Certificate, RefusesATraceOfAnotherNetwork) {
-  Traced made = traced(WeightFamily::MeanField, 0, 1, 8);
-  made.trace.layers.pop_back();
-  EXPECT_THROW(evaluate_certificate(made.network, made.sensitivity, made.trace, CertificateForm::Metric),
-               Error);
-  made = traced(WeightFamily::MeanField, 0, 1, 8);
-  made.trace.layers[0].signatures.clear();
-  EXPECT_THROW(evaluate_certificate(made.network, made.sensitivity, made.trace, CertificateForm::Metric),
-               Error);
+  const Traced made = traced(WeightFamily::MeanField, 0, 1, 8);
+  const auto evaluate = [](const Network& network, const Sealed<Trace>& trace) {
+    return evaluate_certificate(network, analyse_sensitivity(network), trace, CertificateForm::Metric);
+  };
+  NetworkRecipe shallow;
+  shallow.widths = {3, 6, 2};
+  EXPECT_THROW(evaluate(random_network(shallow), made.trace), InvalidArgument);
+  EXPECT_THROW(evaluate(made.network, Sealed<Trace>()), InvalidArgument);
+  Options cross;
+  cross.method = Method::Cross;
+  const SizePlanner planner = [](Index, const GaussianMixture&) { return LayerSizes{0, 12}; };
+  const Sealed<Trace> crossed =
+      propagate(made.network, Vector::Ones(3), made.sensitivity, cross, planner, {});
+  EXPECT_THROW(evaluate(made.network, crossed), InvalidArgument);
 }
 
 }  // namespace

@@ -10,9 +10,9 @@
 
 #include "certify/stein_push.h"
 #include "certify/surrogate_law.h"
+#include "certify/surrogate_push.h"
 #include "mixcert/core/normal.h"
 #include "mixcert/propagate/certify.h"
-#include "propagate/surrogate_push.h"
 #include "support/random_laws.h"
 
 namespace mixcert::testing {

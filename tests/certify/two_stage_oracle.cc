@@ -83,13 +83,8 @@ TwoStageNetwork random_two_stage(std::uint64_t seed) {
 }
 
 MomentTrace two_stage_trace(const Network& network) {
-  const MomentPlanner whole = [](Index, GaussianMixture mixture) {
-    MomentLayerTrace layer;
-    layer.after = mixture;
-    layer.pieces = std::move(mixture);
-    return layer;
-  };
-  return propagate_moments(network, Vector::Ones(1), whole, {});
+  const MomentPlanner whole = [](Index, const GaussianMixture&) { return MomentChoices{}; };
+  return *propagate_moments(network, Vector::Ones(1), whole, {});
 }
 
 StageValues two_stage_bounds(const Network& network) {

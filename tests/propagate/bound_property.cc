@@ -159,10 +159,10 @@ void check_against_simulation(const PropertyCase& tested, Index samples, Propert
 
 void check_forms_on_one_trace(const PropertyCase& tested, PropertySummary& summary) {
   const Sensitivity sensitivity = analyse_sensitivity(tested.network);
-  const Trace trace = propagate(tested.network, tested.inputs, sensitivity, tested.options,
-                                fixed_sizes(tested.options), transport_services());
+  const Sealed<Trace> trace = propagate(tested.network, tested.inputs, sensitivity, tested.options,
+                                        fixed_sizes(tested.options), transport_services());
   Result result;
-  result.mixture = trace.output;
+  result.mixture = trace->output;
   std::vector<Certificate> certificates;
   for (const CertificateForm form :
        {CertificateForm::Metric, CertificateForm::Expected, CertificateForm::Paper}) {

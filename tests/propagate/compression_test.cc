@@ -34,20 +34,20 @@ GaussianMixture make_mixture(Generator& generator, Structure structure, Index si
 }
 
 /// Marginals of the plan are the weights, and every component goes whole to one cluster.
-void expect_valid_plan(const GaussianMixture& before, const Compressed& after) {
+void expect_valid_plan(const GaussianMixture& before, const CompressionTrace& after) {
   Vector sources = Vector::Zero(before.size());
-  Vector targets = Vector::Zero(after.mixture.size());
+  Vector targets = Vector::Zero(after.after.size());
   ASSERT_EQ(static_cast<Index>(after.plan.size()), before.size());
   for (const PlanEntry& entry : after.plan) {
     ASSERT_GE(entry.source, 0);
     ASSERT_LT(entry.source, before.size());
     ASSERT_GE(entry.target, 0);
-    ASSERT_LT(entry.target, after.mixture.size());
+    ASSERT_LT(entry.target, after.after.size());
     sources(entry.source) += entry.mass;
     targets(entry.target) += entry.mass;
   }
   EXPECT_TRUE(is_close(Matrix(sources), Matrix(before.weights()), Tolerance::rounding));
-  EXPECT_TRUE(is_close(Matrix(targets), Matrix(after.mixture.weights()), Tolerance::rounding));
+  EXPECT_TRUE(is_close(Matrix(targets), Matrix(after.after.weights()), Tolerance::rounding));
 }
 
 class Compression : public ::testing::TestWithParam<std::tuple<Structure, Index, Index>> {};
@@ -58,24 +58,24 @@ TEST_P(Compression, KeepsMomentsAndCouples) {
   const GaussianMixture mixture = make_mixture(generator, structure, size);
   Vector metric = testing::random_matrix(generator, 6, 1).cwiseAbs();
   metric(0) = 0.0;
-  const Compressed got = compress(mixture, count, metric, 5);
-  EXPECT_LE(got.mixture.size(), std::min(count, size));
-  EXPECT_TRUE(testing::is_valid_mixture(got.mixture));
-  EXPECT_TRUE(is_close(Matrix(got.mixture.mean()), Matrix(mixture.mean()), Tolerance::linear_algebra));
-  EXPECT_TRUE(is_close(got.mixture.covariance(), mixture.covariance(), Tolerance::linear_algebra));
-  EXPECT_EQ(got.mixture.component(0).covariance.block_size(), mixture.component(0).covariance.block_size());
-  expect_valid_plan(mixture, got);
+  const Sealed<CompressionTrace> got = compress(mixture, count, metric, 5);
+  EXPECT_LE(got->after.size(), std::min(count, size));
+  EXPECT_TRUE(testing::is_valid_mixture(got->after));
+  EXPECT_TRUE(is_close(Matrix(got->after.mean()), Matrix(mixture.mean()), Tolerance::linear_algebra));
+  EXPECT_TRUE(is_close(got->after.covariance(), mixture.covariance(), Tolerance::linear_algebra));
+  EXPECT_EQ(got->after.component(0).covariance.block_size(), mixture.component(0).covariance.block_size());
+  expect_valid_plan(mixture, *got);
 }
 
 TEST_P(Compression, IsDeterministicForASeed) {
   const auto [structure, size, count] = GetParam();
   Generator generator = make_generator(92, Stream::Example);
   const GaussianMixture mixture = make_mixture(generator, structure, size);
-  const Compressed a = compress(mixture, count, Vector::Ones(6), 3);
-  const Compressed b = compress(mixture, count, Vector::Ones(6), 3);
-  EXPECT_EQ(a.mixture.weights(), b.mixture.weights());
-  ASSERT_EQ(a.plan.size(), b.plan.size());
-  for (std::size_t i = 0; i < a.plan.size(); ++i) EXPECT_EQ(a.plan[i].target, b.plan[i].target);
+  const Sealed<CompressionTrace> a = compress(mixture, count, Vector::Ones(6), 3);
+  const Sealed<CompressionTrace> b = compress(mixture, count, Vector::Ones(6), 3);
+  EXPECT_EQ(a->after.weights(), b->after.weights());
+  ASSERT_EQ(a->plan.size(), b->plan.size());
+  for (std::size_t i = 0; i < a->plan.size(); ++i) EXPECT_EQ(a->plan[i].target, b->plan[i].target);
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, Compression,
@@ -97,9 +97,9 @@ TEST(Compression, KeepsAllDistinctComponentsWhenAllowed) {
   }
   const GaussianMixture mixture(Vector::Constant(6, 1.0 / 6.0), components);
   for (const Index count : {6, 7, 60}) {
-    const Compressed got = compress(mixture, count, Vector::Ones(2), 1);
-    ASSERT_EQ(got.mixture.size(), 6);
-    for (Index i = 0; i < 6; ++i) EXPECT_EQ(got.mixture.component(i).mean, mixture.component(i).mean);
+    const Sealed<CompressionTrace> got = compress(mixture, count, Vector::Ones(2), 1);
+    ASSERT_EQ(got->after.size(), 6);
+    for (Index i = 0; i < 6; ++i) EXPECT_EQ(got->after.component(i).mean, mixture.component(i).mean);
   }
 }
 
@@ -107,10 +107,10 @@ TEST(Compression, MergesDuplicates) {
   const Gaussian a{Vector::Zero(2), Covariance::diagonal(Vector::Ones(2))};
   const Gaussian b{Vector::Ones(2), Covariance::diagonal(Vector::Ones(2))};
   const GaussianMixture mixture(Vector::Constant(4, 0.25), {a, b, a, b});
-  const Compressed got = compress(mixture, 3, Vector::Ones(2), 0);
-  ASSERT_EQ(got.mixture.size(), 2);
-  EXPECT_TRUE(is_close(Matrix(got.mixture.weights()), Matrix::Constant(2, 1, 0.5), 1e-15));
-  EXPECT_TRUE(is_close(got.mixture.component(0).covariance.to_dense(), Matrix::Identity(2, 2), 1e-15));
+  const Sealed<CompressionTrace> got = compress(mixture, 3, Vector::Ones(2), 0);
+  ASSERT_EQ(got->after.size(), 2);
+  EXPECT_TRUE(is_close(Matrix(got->after.weights()), Matrix::Constant(2, 1, 0.5), 1e-15));
+  EXPECT_TRUE(is_close(got->after.component(0).covariance.to_dense(), Matrix::Identity(2, 2), 1e-15));
 }
 
 TEST(WeightedKMeans, FindsSeparatedClustersAndNumbersThemByFirstMember) {

@@ -289,13 +289,13 @@ TEST(JointMoments, OneInputIsTheSingleInputMethod) {
   const Result joint = std::move(certify(network, input, joint_options()).front());
   EXPECT_EQ(joint.w2.value, single.w2.value);
   // The joint engine itself at one input.
-  const JointTrace trace = propagate_jointly(network, input, joint_options(), {});
+  const Sealed<JointTrace> trace = propagate_jointly(network, input, joint_options(), {});
   const Sensitivity sensitivity = analyse_sensitivity(network);
   const Certificate certificate = evaluate_joint_certificate(
       network, sensitivity, make_carriers(network, SensitivityMode::Closed), trace);
   EXPECT_GE(certificate.w2.value, 0.9 * single.w2.value);
   EXPECT_LE(certificate.w2.value, 4.0 * single.w2.value);
-  EXPECT_LE((trace.output.mean - single.mixture.mean()).norm(), single.w2.value);
+  EXPECT_LE((trace->output.mean - single.mixture.mean()).norm(), single.w2.value);
 }
 
 TEST(JointMoments, RefuseWhatTheyDoNotCover) {

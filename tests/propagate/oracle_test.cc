@@ -164,7 +164,7 @@ TEST(OracleLayers, EachLocalTermAgrees) {
     const Options options = options_for(mode, 6, false);
     const Sensitivity sensitivity = analyse_sensitivity(network);
     const SizePlanner planner = [](Index, const GaussianMixture&) { return LayerSizes{0, 6}; };
-    const Trace trace = propagate(network, input, sensitivity, options, planner, {});
+    const Sealed<Trace> trace = propagate(network, input, sensitivity, options, planner, {});
     const Certificate certificate = evaluate_certificate(network, sensitivity, trace, certificate_form(mode));
     const NaiveCertificate naive = naive_certificate(network, input, {naive_mode(mode), 6, false});
     for (std::size_t k = 0; k < 2; ++k) {

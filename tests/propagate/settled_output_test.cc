@@ -2,7 +2,7 @@
 //
 // (R.8): covariances with factors are written out, stay positive semidefinite, and move by no more than is
 // said.
-#include "propagate/settled_output.h"
+#include "certify/settled_output.h"
 
 #include <gtest/gtest.h>
 

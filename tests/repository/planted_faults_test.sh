@@ -50,6 +50,13 @@ mkdir "$tree/src/unlisted" && cp "$tree/src/certify/bound.cc" "$tree/src/unliste
 expect check_includes 'module unlisted is not in the list'
 
 plant_clean_tree
+mkdir "$tree/src/propagate"
+printf '%s\n#include "certify/seal.h"\n' "$licence" | tee "$tree/src/certify/kernel.cc" >"$tree/src/propagate/planner.cc"
+expect check_includes 'src/propagate/planner.cc:2: only certify makes sealed traces'
+rm "$tree/src/propagate/planner.cc"
+expect check_includes ''
+
+plant_clean_tree
 for _ in $(seq 450); do echo '//' >>"$tree/src/certify/bound.cc"; done
 expect check_repository 'longer than 450 lines'
 

@@ -17,7 +17,6 @@
 #include "mixcert/propagate/moment_propagate.h"
 #include "mixcert/simulate/comparison.h"
 #include "mixcert/statistics/two_sided.h"
-#include "propagate/component_split.h"
 #include "simulate/sample_statistics.h"
 #include "support/random_network.h"
 
@@ -42,36 +41,28 @@ Vector input_of(const Network& network) { return Vector::LinSpaced(network.input
 
 /// Splits the first component along its first neuron and compresses to `kept` components.
 MomentTrace planned_trace(const CoupledCase& tested, const Network& network) {
-  const auto planner = [&](Index layer, const GaussianMixture& mixture) {
-    MomentLayerTrace trace;
-    trace.after = mixture;
+  const MomentPlanner planner = [&](Index layer, const GaussianMixture& mixture) {
+    MomentChoices choices;
     if (tested.kept < mixture.size()) {
-      Compressed compressed = compress(mixture, tested.kept, Vector::Ones(mixture.dimension()), 0);
-      trace.before = mixture;
-      trace.after = std::move(compressed.mixture);
-      trace.plan = std::move(compressed.plan);
+      choices.reduction = compress(mixture, tested.kept, Vector::Ones(mixture.dimension()), 0);
     }
-    trace.pieces = trace.after;
-    if (tested.pieces == 1) return trace;
-    trace.splits.resize(static_cast<std::size_t>(trace.after.size()));
-    const Gaussian& first = trace.after.component(0);
+    const GaussianMixture& reduced = choices.reduction.is_empty() ? mixture : choices.reduction->after;
+    if (tested.pieces == 1) return choices;
+    choices.splits.resize(static_cast<std::size_t>(reduced.size()));
+    const Gaussian& first = reduced.component(0);
     const Index j = layer % first.dimension();
     const double deviation = std::sqrt(first.covariance.variances()(j));
-    if (!(deviation > 0.0)) return trace;
+    if (!(deviation > 0.0)) return choices;
     for (const SplitRule& rule : split_rules()) {
       if (rule.size() != tested.pieces || rule.width > 0.75) continue;
-      trace.splits[0] = {{first.covariance.times(Vector::Unit(first.dimension(), j)) / deviation, &rule}};
+      // A little less than all of it, so that rounding leaves it a part of the component.
+      const Vector unit = Vector::Unit(first.dimension(), j) * (1.0 - 1e-14);
+      choices.splits[0] = {{first.covariance.times(unit) / deviation, &rule}};
       break;
     }
-    const GaussianMixture split = split_component(first, trace.splits[0]);
-    std::vector<Gaussian> pieces = split.components();
-    Vector weights(split.size() + trace.after.size() - 1);
-    weights << trace.after.weights()(0) * split.weights(), trace.after.weights().tail(trace.after.size() - 1);
-    pieces.insert(pieces.end(), trace.after.components().begin() + 1, trace.after.components().end());
-    trace.pieces = GaussianMixture(weights / weights.sum(), std::move(pieces));
-    return trace;
+    return choices;
   };
-  return propagate_moments(network, input_of(network), planner, {});
+  return *propagate_moments(network, input_of(network), planner, {});
 }
 
 // sqrt(n) times Kolmogorov's distance exceeds this once in 1e5.

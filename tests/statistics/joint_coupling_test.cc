@@ -59,7 +59,7 @@ class JointCoupling : public ::testing::TestWithParam<JointCase> {
       : network_(testing::random_network(GetParam().recipe)),
         inputs_(inputs_of(network_, GetParam().inputs)) {
     options_.samples = 2500;
-    trace_ = propagate_jointly(network_, inputs_, {}, {});
+    trace_ = *propagate_jointly(network_, inputs_, {}, {});
     samples_ = simulate_coupled_jointly(network_, inputs_, trace_, options_);
   }
 
@@ -136,14 +136,14 @@ TEST(ExactSurrogates, CostNothing) {
   SimulationOptions options;
   options.samples = 200;
   const CoupledSamples samples =
-      simulate_coupled_jointly(linear, inputs, propagate_jointly(linear, inputs, {}, {}), options);
+      simulate_coupled_jointly(linear, inputs, *propagate_jointly(linear, inputs, {}, {}), options);
   EXPECT_LE((samples.network - samples.surrogate).norm(), 1e-10 * samples.network.norm());
 
   testing::NetworkRecipe fixed = recipe({2, 5, 4, 2}, Function::Tanh, 1.0, 0.0, Family::Deterministic);
   fixed.bias = testing::BiasFamily::Deterministic;
   const Network deterministic = testing::random_network(fixed);
   const CoupledSamples same = simulate_coupled_jointly(
-      deterministic, inputs, propagate_jointly(deterministic, inputs, {}, {}), options);
+      deterministic, inputs, *propagate_jointly(deterministic, inputs, {}, {}), options);
   EXPECT_LE((same.network - same.surrogate).norm(), 1e-12 * same.network.norm());
 }
 
@@ -171,7 +171,7 @@ TEST(CoupledFactor, IsOptimalForSingularMatrices) {
 TEST(CarriedSamples, HaveTheTargetsLaw) {
   const Network network = testing::random_network(recipe({1, 12, 10, 2}, Function::Tanh, 0.3, 1.0));
   const Matrix inputs = inputs_of(network, 2);
-  const JointTrace trace = propagate_jointly(network, inputs, {}, {});
+  const JointTrace trace = *propagate_jointly(network, inputs, {}, {});
   SimulationOptions options;
   options.samples = 6000;
   const CoupledSamples samples = simulate_coupled_jointly(network, inputs, trace, options);
@@ -199,7 +199,7 @@ TEST(CarriedSamples, HaveTheTargetsLaw) {
 TEST(JointCouplingArguments, AreChecked) {
   const Network network = testing::random_network(recipe({2, 4, 1}, Function::Relu, 1.0, 1.0));
   const Matrix inputs = inputs_of(network, 2);
-  const JointTrace trace = propagate_jointly(network, inputs, {}, {});
+  const JointTrace trace = *propagate_jointly(network, inputs, {}, {});
   EXPECT_THROW(simulate_coupled_jointly(network, inputs.leftCols(1), trace, {}), InvalidArgument);
   const Network deeper = testing::random_network(recipe({2, 4, 4, 1}, Function::Relu, 1.0, 1.0));
   EXPECT_THROW(simulate_coupled_jointly(deeper, inputs, trace, {}), InvalidArgument);

@@ -8,9 +8,9 @@
 
 #include <cmath>
 
+#include "certify/split_pieces.h"
 #include "mixcert/core/normal.h"
 #include "mixcert/simulate/simulate.h"
-#include "propagate/component_split.h"
 #include "simulate/sample_statistics.h"
 #include "support/random_laws.h"
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mixcert/certify/bound.h"
+#include "mixcert/certify/sealed.h"
 #include "mixcert/certify/sensitivity.h"
 #include "mixcert/certify/trace.h"
 #include "mixcert/network/network.h"
@@ -48,11 +49,12 @@ struct Certificate {
 };
 
 /// Evaluates the certificate of a trace. `network` and `sensitivity` must be those of the trace.
-Certificate evaluate_certificate(const Network& network, const Sensitivity& sensitivity, const Trace& trace,
-                                 CertificateForm form);
+Certificate evaluate_certificate(const Network& network, const Sensitivity& sensitivity,
+                                 const Sealed<Trace>& trace, CertificateForm form);
 
 /// The terms of one hidden layer (1..K) alone, for planners that choose sizes.
-LayerTerms evaluate_layer(const Network& network, const Sensitivity& sensitivity, const LayerTrace& layer,
-                          Index layer_number, Index input_count, CertificateForm form);
+LayerTerms evaluate_layer(const Network& network, const Sensitivity& sensitivity,
+                          const Sealed<LayerTrace>& layer, Index layer_number, Index input_count,
+                          CertificateForm form);
 
 }  // namespace mixcert

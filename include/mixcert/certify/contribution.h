@@ -52,10 +52,11 @@ struct BoundContributions {
 /// The arguments are those of the certificate. The bound is the certificate's, bit by bit. `sharpen`: of
 /// sharpened_certificate().
 BoundContributions moment_contributions(const Network& network, const Sensitivity& sensitivity,
-                                        const Carriers& carriers, const MomentTrace& trace, bool sharpen);
+                                        const Carriers& carriers, const Sealed<MomentTrace>& trace,
+                                        bool sharpen);
 BoundContributions joint_contributions(const Network& network, const Sensitivity& sensitivity,
-                                       const Carriers& carriers, const JointTrace& trace);
+                                       const Carriers& carriers, const Sealed<JointTrace>& trace);
 BoundContributions signature_contributions(const Network& network, const Sensitivity& sensitivity,
-                                           const Trace& trace, CertificateForm form);
+                                           const Sealed<Trace>& trace, CertificateForm form);
 
 }  // namespace mixcert

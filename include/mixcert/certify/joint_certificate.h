@@ -12,6 +12,6 @@ namespace mixcert {
 
 /// `sensitivity` and `carriers` must be those of the network.
 Certificate evaluate_joint_certificate(const Network& network, const Sensitivity& sensitivity,
-                                       const Carriers& carriers, const JointTrace& trace);
+                                       const Carriers& carriers, const Sealed<JointTrace>& trace);
 
 }  // namespace mixcert

@@ -29,8 +29,12 @@ class MaskTree {
   /// The leaf of a mask.
   [[nodiscard]] Index find(const std::function<bool(Index neuron)>& is_kept) const;
 
+  /// Is it a tree of masks of `neurons` neurons with this law? One of one leaf is, whatever the law.
+  [[nodiscard]] bool fits(const Mask& mask, Index neurons) const;
+
   /// Makes the leaf ask for one more neuron: itself where it is kept, a new leaf where it is dropped. Throws
-  /// InvalidArgument unless the mask is Bernoulli and the neuron's mask is unknown at the leaf.
+  /// InvalidArgument unless the mask is Bernoulli, the same for every split, and the neuron's mask is unknown
+  /// at the leaf.
   void split(Index leaf, Index neuron, const Mask& mask);
 
  private:
@@ -41,6 +45,7 @@ class MaskTree {
     Index when_dropped = 0;
   };
   Index root_ = -1;
+  double rate_ = 0.0;  ///< of the masks; zero before the first split
   std::vector<Node> nodes_;
   std::vector<MaskLeaf> leaves_;
 };

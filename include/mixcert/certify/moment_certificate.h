@@ -13,17 +13,18 @@ namespace mixcert {
 
 /// `sensitivity` and `carriers` must be those of the network.
 Certificate evaluate_moment_certificate(const Network& network, const Sensitivity& sensitivity,
-                                        const Carriers& carriers, const MomentTrace& trace);
+                                        const Carriers& carriers, const Sealed<MomentTrace>& trace);
 
 /// The same with local terms by the theorem that makes them smallest. All layers' also with convex noise
 /// (Y.27). The last layer's, where neurons are independent, also by the law of the output itself (one output,
 /// Y.1) or a Stein bound (several, Y.9), and where they are not, with the signal apart (one output, Y.30);
 /// the first one's of two also by carrying it through the second layer given its inputs (Y.20), (Y.28).
-Certificate sharpened_certificate(const Network& network, const Carriers& carriers, const MomentTrace& trace,
-                                  Certificate certificate);
+Certificate sharpened_certificate(const Network& network, const Carriers& carriers,
+                                  const Sealed<MomentTrace>& trace, Certificate certificate);
 
 /// The terms of one hidden layer (1..K) alone, for planners that choose splits.
 LayerTerms evaluate_moment_layer(const Network& network, const Sensitivity& sensitivity,
-                                 const Carriers& carriers, const MomentLayerTrace& layer, Index layer_number);
+                                 const Carriers& carriers, const Sealed<MomentLayerTrace>& layer,
+                                 Index layer_number);
 
 }  // namespace mixcert

@@ -7,6 +7,7 @@
 #include "mixcert/certify/carrier.h"
 #include "mixcert/certify/certificate.h"
 #include "mixcert/certify/moment_trace.h"
+#include "mixcert/certify/sealed.h"
 #include "mixcert/gradient/network_gradient.h"
 
 namespace mixcert {
@@ -19,7 +20,7 @@ class MomentBound {
   MomentBound(const Network& network, ConstVectorRef input);
 
   [[nodiscard]] double bound() const { return certificate_.w2.value; }
-  [[nodiscard]] const Gaussian& law() const { return trace_.output.component(0); }
+  [[nodiscard]] const Gaussian& law() const { return trace_->output.component(0); }
   [[nodiscard]] const Certificate& certificate() const { return certificate_; }
 
   /// Derivatives of  bound_weight * bound + mean_bar' m + <covariance_bar, C>,  m and C the moments of the
@@ -32,7 +33,7 @@ class MomentBound {
   const Network& network_;
   Vector point_;  ///< what the first layer sees
   Carriers carriers_;
-  MomentTrace trace_;
+  Sealed<MomentTrace> trace_;
   Certificate certificate_;
 };
 

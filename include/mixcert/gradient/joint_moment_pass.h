@@ -8,6 +8,7 @@
 #include "mixcert/certify/carrier.h"
 #include "mixcert/certify/certificate.h"
 #include "mixcert/certify/joint_trace.h"
+#include "mixcert/certify/sealed.h"
 #include "mixcert/gradient/mixture_cotangent.h"
 #include "mixcert/gradient/network_gradient.h"
 #include "mixcert/propagate/options.h"
@@ -25,7 +26,7 @@ class JointMomentPass {
   [[nodiscard]] double bound() const { return certificate_.w2.value; }
   /// One Gaussian over outputs at all inputs, input-major: input * outputs + output.
   [[nodiscard]] const GaussianMixture& mixture() const { return mixture_; }
-  [[nodiscard]] const JointTrace& trace() const { return trace_; }
+  [[nodiscard]] const JointTrace& trace() const { return *trace_; }
 
   /// Derivatives of bound_weight * bound + f, f with the given derivatives in the components of mixture();
   /// empty vectors: f is constant.
@@ -35,7 +36,7 @@ class JointMomentPass {
   const Network& network_;
   Matrix inputs_;
   Carriers carriers_;
-  JointTrace trace_;
+  Sealed<JointTrace> trace_;
   Certificate certificate_;
   GaussianMixture mixture_;
 };

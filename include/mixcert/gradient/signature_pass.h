@@ -25,7 +25,7 @@ class SignaturePass {
   [[nodiscard]] double bound() const { return certificate_.w2.value; }
   /// Over outputs at all inputs, input-major: input * outputs + output.
   [[nodiscard]] const GaussianMixture& mixture() const { return mixture_; }
-  [[nodiscard]] const Trace& trace() const { return trace_; }
+  [[nodiscard]] const Trace& trace() const { return *trace_; }
 
   /// Derivatives of bound_weight * bound + f, f with the given derivatives in the components of mixture();
   /// empty vectors: f is constant.
@@ -36,7 +36,7 @@ class SignaturePass {
   CertificateForm form_;
   Vector first_point_;
   Sensitivity sensitivity_;
-  Trace trace_;
+  Sealed<Trace> trace_;
   Certificate certificate_;
   GaussianMixture mixture_;
 };

@@ -35,6 +35,11 @@ class GaussianMixture {
   }
   [[nodiscard]] const std::vector<Gaussian>& components() const;
 
+  /// Is this a copy of the other mixture, or the other way round? Equal ones made apart are not.
+  [[nodiscard]] bool is_copy_of(const GaussianMixture& other) const {
+    return components_ == other.components_ && weights_ == other.weights_;
+  }
+
   [[nodiscard]] Vector mean() const;
   [[nodiscard]] Matrix covariance() const;
   [[nodiscard]] Vector standard_deviation() const;

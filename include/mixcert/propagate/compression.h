@@ -8,16 +8,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "mixcert/certify/reduction.h"
 #include "mixcert/mixture/gaussian_mixture.h"
-#include "mixcert/transport/discrete_transport.h"
 
 namespace mixcert {
-
-struct Compressed {
-  GaussianMixture mixture;
-  /// Component i of the original goes whole to its cluster: a coupling, and usually the best.
-  std::vector<PlanEntry> plan;
-};
 
 /// Cluster of each column of `points`: Lloyd's algorithm from a k-means++ start. Deterministic
 /// for a seed. Clusters are numbered by their first member; empty ones are dropped.
@@ -25,6 +19,7 @@ std::vector<Index> weighted_k_means(ConstMatrixRef points, ConstVectorRef weight
                                     std::uint64_t seed);
 
 /// At most `count` >= 1 components.
-Compressed compress(const GaussianMixture& mixture, Index count, ConstVectorRef metric, std::uint64_t seed);
+Sealed<CompressionTrace> compress(const GaussianMixture& mixture, Index count, ConstVectorRef metric,
+                                  std::uint64_t seed);
 
 }  // namespace mixcert

@@ -29,9 +29,9 @@ class EpsilonPlanner {
     Index components = 0;
     double cost = 0.0;
   };
-  [[nodiscard]] LayerTrace approximate(Index layer, const GaussianMixture& mixture,
-                                       const LayerSizes& sizes) const;
-  [[nodiscard]] LayerTerms terms(Index layer, const LayerTrace& trace) const;
+  [[nodiscard]] Sealed<LayerTrace> approximate(Index layer, const GaussianMixture& mixture,
+                                               const LayerSizes& sizes) const;
+  [[nodiscard]] LayerTerms terms(Index layer, const Sealed<LayerTrace>& trace) const;
   [[nodiscard]] Reduced reduce(Index layer, const GaussianMixture& mixture, double share) const;
   [[nodiscard]] Index choose_points(Index layer, const Reduced& reduced, double share);
 

@@ -1,13 +1,11 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The moment method: affine, compression, splitting, surrogate, affine, ... from one input to a Gaussian
-// mixture over the outputs, recording what the certificate needs.
+// The moment method at one input, by any planner.
 #pragma once
 
-#include <functional>
+#include <string>
 
-#include "mixcert/certify/moment_trace.h"
-#include "mixcert/certify/sensitivity.h"
+#include "mixcert/certify/moment_tracer.h"
 #include "mixcert/network/network.h"
 #include "mixcert/propagate/certify.h"
 #include "mixcert/propagate/options.h"
@@ -19,10 +17,10 @@ namespace mixcert {
 /// does not cover it.
 std::string correlated_layer(const Network& network);
 
-/// Chooses compression and splits of hidden layer `layer` (1..K); leaves `surrogates` empty.
-using MomentPlanner = std::function<MomentLayerTrace(Index layer, GaussianMixture mixture)>;
+/// `planner`, which throws Interrupted instead when services.cancel is set.
+MomentPlanner interruptible(MomentPlanner planner, const Services& services);
 
-MomentTrace propagate_moments(const Network& network, ConstVectorRef input, const MomentPlanner& planner,
-                              const Services& services);
+Sealed<MomentTrace> propagate_moments(const Network& network, ConstVectorRef input,
+                                      const MomentPlanner& planner, const Services& services);
 
 }  // namespace mixcert

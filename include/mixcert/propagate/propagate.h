@@ -1,11 +1,10 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The paper's main algorithm: affine, compression, signature, activation, affine, ... from
-// the inputs to a Gaussian mixture over the outputs, recording what the certificate needs.
+// The paper's main algorithm with compressions and grids that the options ask for.
 #pragma once
 
 #include "mixcert/certify/sensitivity.h"
-#include "mixcert/certify/trace.h"
+#include "mixcert/certify/signature_tracer.h"
 #include "mixcert/network/network.h"
 #include "mixcert/propagate/certify.h"
 #include "mixcert/propagate/options.h"
@@ -22,7 +21,7 @@ struct LayerSizes {
 using SizePlanner = std::function<LayerSizes(Index layer, const GaussianMixture& mixture)>;
 
 /// Runs the algorithm at the columns of `inputs` jointly.
-Trace propagate(const Network& network, ConstMatrixRef inputs, const Sensitivity& sensitivity,
-                const Options& options, const SizePlanner& planner, const Services& services);
+Sealed<Trace> propagate(const Network& network, ConstMatrixRef inputs, const Sensitivity& sensitivity,
+                        const Options& options, const SizePlanner& planner, const Services& services);
 
 }  // namespace mixcert

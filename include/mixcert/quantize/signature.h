@@ -42,16 +42,34 @@ struct GridSignature {
   [[nodiscard]] Vector mean_square_errors(ConstVectorRef variances) const;
 };
 
-/// The signature with at most `point_budget` points whose error in the metric diag(metric)
-/// is smallest: axes along leading eigenvectors of G^{1/2} C G^{1/2}, sizes by
-/// optimal_grid_sizes.
+/// What may be chosen about a signature.
+struct GridAxes {
+  /// The quantizer of each axis: an optimal_quantizer or a uniform_quantizer.
+  std::vector<const NormalQuantizer*> quantizers;
+  /// For a diagonal covariance the coordinate that each axis moves, no two the same; empty otherwise.
+  std::vector<Index> coordinates;
+  /// For any other covariance C one column w per axis, which then moves along C w, made orthonormal to the
+  /// axes before it in the sense of (S.2). Empty for a diagonal one.
+  Matrix duals;
+};
+
+/// The signature along these axes, its directions with a proven error (R.5). Throws InvalidArgument where
+/// the axes do not fit the covariance or have quantizers of their own.
+GridSignature make_signature(const Covariance& covariance, const GridAxes& axes);
+
+/// The axes with at most `point_budget` points whose error in the metric diag(metric) is smallest: along
+/// leading eigenvectors of G^{1/2} C G^{1/2}, sizes by optimal_grid_sizes.
+GridAxes grid_axes(const Covariance& covariance, ConstVectorRef metric, Index point_budget,
+                   QuantizerFamily family);
+
+/// Axes of a diagonal covariance with the given number of points on each of its coordinates; coordinates with
+/// one point or no variance carry no axis.
+GridAxes coordinate_axes(const Covariance& covariance, const std::vector<Index>& sizes,
+                         QuantizerFamily family);
+
+/// The signature along grid_axes().
 GridSignature grid_signature(const Covariance& covariance, ConstVectorRef metric, Index point_budget,
                              QuantizerFamily family);
-
-/// The signature of a diagonal covariance with the given number of points on each of its
-/// coordinates; coordinates with one point or no variance carry no axis.
-GridSignature coordinate_signature(const Covariance& covariance, const std::vector<Index>& sizes,
-                                   QuantizerFamily family);
 
 /// The paper's cross signature of a Gaussian: no certificate. max(1, floor(N / 2n)) radial
 /// levels, two points per principal axis and level.

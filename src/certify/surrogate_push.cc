@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // N(M mean + b, M diag(gain) r diag(gain) M' + diag(E S)), docs/theory/moment-method.md (H.3).
-#include "propagate/surrogate_push.h"
+#include "certify/surrogate_push.h"
 
 #include <utility>
 #include <variant>

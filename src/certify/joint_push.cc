@@ -2,7 +2,7 @@
 //
 // N((M (x) I) mu + b, (M (x) I) diag(k) r diag(k) (M (x) I)' + blockdiag(T_l)), docs/theory/joint-moments.md
 // (J.1). Without mean weights (a prior) the blocks are all there is and stay blocks.
-#include "propagate/joint_push.h"
+#include "certify/joint_push.h"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // docs/theory/rounding.md (R.8).
-#include "propagate/settled_output.h"
+#include "certify/settled_output.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Two ways of keeping the 2^n masks of every point from becoming 2^n points.
-#include "propagate/mask_points.h"
+#include "certify/mask_points.h"
 
 #include <algorithm>
 #include <numeric>

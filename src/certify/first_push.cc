@@ -2,12 +2,14 @@
 //
 // docs/theory/joint-moments.md (J.6). Signatures do not need this: they never use correlations as those of a
 // law.
-#include "propagate/first_push.h"
+#include "certify/first_push.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <variant>
 
+#include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {
@@ -56,6 +58,8 @@ Covariance raised(const Covariance& covariance, const Vector& majorant, const De
 }  // namespace
 
 FirstPoint first_point(const Network& network, ConstMatrixRef inputs) {
+  require(inputs.rows() == network.inputs(), "inputs: expected " + std::to_string(network.inputs()) +
+                                                 " features, got " + std::to_string(inputs.rows()));
   const Network::Features features = network.features(inputs);
   const Vector stacked = stack_inputs(features.values);
   FirstPoint first{network.activation(0).apply(stacked, inputs.cols()), {}};

@@ -1,0 +1,23 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Mixtures with fewer components. Which ones are merged is anyone's choice; the merged mixture and its
+// coupling to the old one are made here.
+#pragma once
+
+#include <vector>
+
+#include "mixcert/certify/sealed.h"
+#include "mixcert/certify/trace.h"
+
+namespace mixcert {
+
+/// Merges components of `mixture` by their moments: component i goes whole into component clusters[i] of the
+/// result, which have mean and covariance of their members. Throws InvalidArgument unless there is one entry
+/// for each component and clusters are numbered 0, 1, .. by their first members.
+Sealed<CompressionTrace> merge_components(const GaussianMixture& mixture, std::vector<Index> clusters);
+
+/// The same merge with another coupling of the components. Throws InvalidArgument unless it is one: masses
+/// are nonnegative and add up to the weights of either mixture, to 2^-50.
+Sealed<CompressionTrace> with_plan(const Sealed<CompressionTrace>& merged, std::vector<PlanEntry> plan);
+
+}  // namespace mixcert
