@@ -82,20 +82,20 @@ TwoStageNetwork random_two_stage(std::uint64_t seed) {
   return net;
 }
 
-MomentTrace two_stage_trace(const Network& network) {
+Sealed<MomentTrace> two_stage_trace(const Network& network) {
   const MomentPlanner whole = [](Index, const GaussianMixture&) { return MomentChoices{}; };
-  return *propagate_moments(network, Vector::Ones(1), whole, {});
+  return propagate_moments(network, Vector::Ones(1), whole, {});
 }
 
 StageValues two_stage_bounds(const Network& network) {
   const TwoStageDistance distance =
-      two_stage_distance(network, make_carriers(network, SensitivityMode::Closed), two_stage_trace(network));
+      two_stage_distance(network, make_carriers(network, SensitivityMode::Closed), *two_stage_trace(network));
   return {distance.first.upper, distance.both.upper};
 }
 
 StageValues coupled_squares(const TwoStageNetwork& net, Index samples, std::uint64_t seed) {
   Generator generator = make_generator(seed, Stream::Example, 77);
-  const MomentTrace trace = two_stage_trace(net.network());
+  const MomentTrace trace = *two_stage_trace(net.network());
   const SurrogateLaw& law = trace.layers[0].surrogates[0];
   const SurrogateLaw& next = trace.layers[1].surrogates[0];
   const Gaussian& piece = trace.layers[1].pieces.component(0);

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "mixcert/certify/moment_trace.h"
+#include "mixcert/certify/sealed.h"
 #include "mixcert/network/network.h"
 #include "mixcert/propagate/result.h"
 
@@ -28,7 +29,7 @@ struct TwoStageNetwork {
 TwoStageNetwork random_two_stage(std::uint64_t seed);
 
 /// Of the moment method with one Gaussian.
-MomentTrace two_stage_trace(const Network& network);
+Sealed<MomentTrace> two_stage_trace(const Network& network);
 /// (Y.20) and (Y.28); infinite where they do not apply.
 struct StageValues {
   double first = 0.0;  ///< the first layer's error at the output
