@@ -95,8 +95,7 @@ StageValues two_stage_bounds(const Network& network) {
 
 StageValues coupled_squares(const TwoStageNetwork& net, Index samples, std::uint64_t seed) {
   Generator generator = make_generator(seed, Stream::Example, 77);
-  const Sealed<MomentTrace> sealed = two_stage_trace(net.network());
-  const MomentTrace& trace = *sealed;
+  const MomentTrace trace = *two_stage_trace(net.network());
   const SurrogateLaw& law = trace.layers[0].surrogates[0];
   const SurrogateLaw& next = trace.layers[1].surrogates[0];
   const Gaussian& piece = trace.layers[1].pieces.component(0);

@@ -2,10 +2,10 @@
 //
 // What happened to the law of one set of inputs on its way through the network: everything
 // the certificate is computed from. Planners choose (which components are merged, which grids, splits and
-// masks are taken) and need not be trusted: src/certify checks their choices, makes every law and every number
-// of a trace itself, and seals it (mixcert/certify/sealed.h). These structs are what is read from a sealed
-// trace; one that anybody filled in by hand has no certificate. Choices that no bound depends on are here for
-// the derivatives (Z.20), which hold them fixed.
+// masks are taken) and need not be trusted: src/certify checks their choices, makes every law and every
+// number of a trace itself, and seals it (mixcert/certify/sealed.h). These structs are what is read from a
+// sealed trace; one that anybody filled in by hand has no certificate. Choices that no bound depends on are
+// here for the derivatives (Z.20), which hold them fixed.
 #pragma once
 
 #include <cstddef>
