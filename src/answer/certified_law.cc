@@ -19,10 +19,25 @@ double checked(const char* name, double bound) {
   return bound;
 }
 
+// Variances below this have lost digits, or will when they are multiplied by a probability (R.9).
+constexpr double kSmallestVariance = 1e-290;
+
+GaussianMixture checked(GaussianMixture mixture) {
+  for (Index i = 0; i < mixture.size(); ++i) {
+    const Vector variances = mixture.component(i).covariance.variances();
+    const bool lost = ((variances.array() > 0.0) && (variances.array() < kSmallestVariance)).any();
+    if (!lost) continue;
+    throw InvalidArgument("mixture: component " + std::to_string(i) +
+                          " has a variance below 1e-290, too small for double precision; measure outputs in "
+                          "smaller units");
+  }
+  return mixture;
+}
+
 }  // namespace
 
 CertifiedLaw::CertifiedLaw(GaussianMixture mixture, double w2, double w1)
-    : mixture_(std::move(mixture)), w2_(checked("w2", w2)), w1_(std::min(checked("w1", w1), w2_)) {}
+    : mixture_(checked(std::move(mixture))), w2_(checked("w2", w2)), w1_(std::min(checked("w1", w1), w2_)) {}
 
 CertifiedLaw::CertifiedLaw(const Result& result)
     : CertifiedLaw(result.mixture, result.w2.value, result.w1.value) {}

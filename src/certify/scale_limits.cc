@@ -14,12 +14,12 @@
 namespace mixcert {
 namespace {
 
-// Exponents of two; (R.9) needs -kIgnored - kSmallest + kRoom + kLargestHidden to be at most 255.
+// Exponents of two; (R.9) needs 12 - kIgnored - kSmallest + kRoom + kLargestHidden to be at most 255.
 constexpr double kLargestHidden = 40.0;   // typical size of a hidden layer's outputs
 constexpr double kLargestOutput = 100.0;  // of the network's
-constexpr double kSmallest = -70.0;       // of the network's; hidden layers count as no smaller
+constexpr double kSmallest = -70.0;       // layers count as no smaller
 constexpr double kIgnored = -76.0;        // of a layer's size: what may be lost
-constexpr double kRoom = 64.0;            // of a layer's size: the largest number at any input
+constexpr double kRoom = 56.0;            // of a layer's size: the largest number at any input
 
 double clipped(double log_size) { return std::max(log_size, kSmallest); }
 
@@ -54,12 +54,6 @@ void require_ordinary_sizes(const Network& network, const std::vector<double>& l
         !has_extreme_factors(network.layer(k)),
         layer + "its factors are of sizes so far apart that double precision has no room for their squares");
   }
-  const double last = log_sizes.back();
-  require(!std::isfinite(last) || last >= kSmallest,
-          "layer '" + network.layer(network.hidden_count()).name() +
-              "': for inputs of size one the network's outputs are of size 2^" +
-              format_number(std::round(last)) + ", below 2^" + format_number(kSmallest) +
-              ": measure them in smaller units");
 }
 
 double underflow_charge(const Sensitivity& sensitivity, Index outputs) {

@@ -10,7 +10,7 @@
 namespace mixcert {
 
 /// Throws InvalidArgument, naming the layer, where outputs of a hidden layer have a typical size above 2^40,
-/// the network's one outside 2^-70 .. 2^100, or factors of a Kronecker law are more than 2^64 apart.
+/// the network's one above 2^100, or factors of a Kronecker law are more than 2^64 apart.
 void require_ordinary_sizes(const Network& network, const std::vector<double>& log_sizes);
 
 /// What underflow can hide in all layers' terms together, at the output, for one input (R.9).

@@ -240,7 +240,7 @@ TEST(MomentOverflow, SquaresOfTinyVariancesDoNotVanish) {
       const DenseLayer first("a", Matrix::Zero(3, 1), Vector::Zero(3),
                              MeanFieldWeights{Matrix::Constant(3, 1, scale * scale)}, DeterministicBias{});
       const DenseLayer second("b", Matrix::Zero(1, 3), Vector::Zero(1),
-                              MeanFieldWeights{Matrix::Constant(1, 3, 1e-60 / scale / scale)},
+                              MeanFieldWeights{Matrix::Constant(1, 3, 1e-30 / scale / scale)},
                               DeterministicBias{});
       const Network network({first, second}, {Activation(), Activation(ActivationFunction::Relu)},
                             {Mask(), mask});
