@@ -24,7 +24,7 @@ void certify_inputs(benchmark::State& state) {
   Options options;
   options.method = Method::Signature;
   options.threads = 1;
-  for (auto _ : state) benchmark::DoNotOptimize(certify(network, inputs, options));
+  for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(certify(network, inputs, options));
   state.SetItemsProcessed(state.iterations() * inputs.cols());
 }
 BENCHMARK(certify_inputs)
@@ -38,7 +38,8 @@ void monte_carlo(benchmark::State& state) {
   const Matrix inputs = uniform_inputs(network.inputs(), 1);
   SimulationOptions options;
   options.threads = 1;
-  for (auto _ : state) benchmark::DoNotOptimize(simulate(network, inputs.col(0), 0, options));
+  for ([[maybe_unused]] auto _ : state)
+    benchmark::DoNotOptimize(simulate(network, inputs.col(0), 0, options));
   state.SetItemsProcessed(state.iterations());
 }
 BENCHMARK(monte_carlo)
@@ -49,7 +50,7 @@ BENCHMARK(monte_carlo)
 
 void sensitivity(benchmark::State& state) {
   const Network network = mean_field_network(widths_of(state), ActivationFunction::Relu);
-  for (auto _ : state) benchmark::DoNotOptimize(analyse_sensitivity(network));
+  for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(analyse_sensitivity(network));
 }
 BENCHMARK(sensitivity)->Args({784, 2, 128, 10})->Args({784, 2, 512, 10})->Unit(benchmark::kMillisecond);
 

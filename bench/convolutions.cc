@@ -80,7 +80,7 @@ void time_images(const char* what, Index side, Index first, bool stochastic, Ind
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Index channels = argc > 1 ? std::atol(argv[1]) : 8;
+  const Index channels = argc > 1 ? std::strtol(argv[1], nullptr, 10) : 8;
   std::printf("1024^3 matrix product: %.1f GFLOP/s\n", matrix_product_speed());
   time_images("deterministic convolutions (32, 64), 32x32x3", 32, 32, false, 20, Method::Moment);
   time_images("deterministic convolutions (32, 64), 32x32x3", 32, 32, false, 20, Method::Auto);

@@ -28,7 +28,8 @@ Pair make_pair(Index n, Index rank) {
 void structured(benchmark::State& state) {
   const Pair pair = make_pair(state.range(0), state.range(1));
   const Vector metric = Vector::Ones(state.range(0));
-  for (auto _ : state) benchmark::DoNotOptimize(gaussian_transport_cost(pair.plain, pair.spread, metric));
+  for ([[maybe_unused]] auto _ : state)
+    benchmark::DoNotOptimize(gaussian_transport_cost(pair.plain, pair.spread, metric));
 }
 BENCHMARK(structured)->Args({128, 1})->Args({128, 4})->Args({512, 1})->Args({1024, 1});
 
@@ -36,7 +37,8 @@ void dense(benchmark::State& state) {
   const Pair pair = make_pair(state.range(0), state.range(1));
   const Matrix a = pair.plain.covariance.to_dense();
   const Matrix c = pair.spread.covariance.to_dense();
-  for (auto _ : state) benchmark::DoNotOptimize(gelbrich_squared(pair.plain.mean, a, pair.spread.mean, c));
+  for ([[maybe_unused]] auto _ : state)
+    benchmark::DoNotOptimize(gelbrich_squared(pair.plain.mean, a, pair.spread.mean, c));
 }
 BENCHMARK(dense)->Args({128, 1})->Args({512, 1});
 

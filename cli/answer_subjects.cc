@@ -60,7 +60,7 @@ Matrix read_labels(const AnswerArguments& arguments, const Subjects& subjects) {
   if (all.rows() != wanted || all.cols() < subjects.first + count)
     throw FileError(fmt::format("{}: expected labels of {} with {} each, got {} with {}", *arguments.labels,
                                 counted(subjects.first + count, "input"), wanted, all.cols(), all.rows()));
-  const Matrix labels = all.middleCols(subjects.first, count);
+  Matrix labels = all.middleCols(subjects.first, count);
   if (!arguments.report.classes) return labels;
   for (Index i = 0; i < count; ++i) {
     const double label = labels(0, i);

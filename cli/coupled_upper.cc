@@ -52,7 +52,7 @@ bool CoupledUpper::is_stored(const GaussianMixture& mixture, Index index) const 
   return is_same(mixture, results_[static_cast<std::size_t>(index)].mixture);
 }
 
-Services CoupledUpper::services(std::function<void(Index, double)> found) const {
+Services CoupledUpper::services(const std::function<void(Index, double)>& found) const {
   Services services;
   services.cancel = &cancel_flag();
   services.statistics = [this, found](const Network& net, ConstMatrixRef input, Index index,

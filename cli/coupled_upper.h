@@ -22,7 +22,7 @@ class CoupledUpper {
   [[nodiscard]] const std::string& gap() const { return gap_; }
   /// For certify() by the moment method with options.statistics samples: `found` is told the bound of every
   /// input, NaN where the trace is not that of the stored mixture, on the thread that works on it.
-  [[nodiscard]] Services services(std::function<void(Index, double)> found) const;
+  [[nodiscard]] Services services(const std::function<void(Index, double)>& found) const;
 
  private:
   [[nodiscard]] bool is_stored(const GaussianMixture& mixture, Index index) const;

@@ -24,8 +24,9 @@ constexpr Launcher kLaunchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RAN
                                    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
 
 int number_in(const char* variable) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? -1 : std::atoi(text);
+  // Read once, before there are threads.
+  const char* text = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe)
+  return text == nullptr ? -1 : static_cast<int>(std::strtol(text, nullptr, 10));
 }
 
 }  // namespace

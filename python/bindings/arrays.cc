@@ -17,7 +17,7 @@ using ConstRowMajorMap =
 /// What NumPy makes of the value, of any type.
 py::array to_any_array(py::handle value, const std::string& name) {
   try {
-    return py::array(py::reinterpret_borrow<py::object>(value));
+    return {py::reinterpret_borrow<py::object>(value)};
   } catch (py::error_already_set& error) {
     // RuntimeError: a tensor of torch with requires_grad.
     const bool bad_value = error.matches(PyExc_ValueError) || error.matches(PyExc_TypeError) ||

@@ -138,8 +138,8 @@ class DifferentiableRun {
     }
   }
 
-  [[nodiscard]] std::vector<PassCotangent> cotangents(const Numbers& bounds, const Numbers& means,
-                                                      const Numbers& covariances) const {
+  [[nodiscard]] static std::vector<PassCotangent> cotangents(const Numbers& bounds, const Numbers& means,
+                                                             const Numbers& covariances) {
     const Index size = means.shape(1);
     std::vector<PassCotangent> bars;
     for (Index i = 0; i < bounds.shape(0); ++i) {

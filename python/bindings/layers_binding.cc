@@ -4,6 +4,7 @@
 // by DenseLayer and by layer_shape, as for files.
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -36,7 +37,7 @@ class Tensors {
 };
 
 EntryLaw entry_law(const std::string& name, double degrees) {
-  if (name == "normal") return EntryLaw();
+  if (name == "normal") return {};
   if (name == "laplace") return EntryLaw(EntryLaw::Family::Laplace);
   if (name == "uniform") return EntryLaw(EntryLaw::Family::Uniform);
   if (name == "student_t") return EntryLaw(EntryLaw::Family::StudentT, degrees);
@@ -64,8 +65,8 @@ WeightCovariance weight_law(const Tensors& tensors, const Matrix& mean, const En
   const bool full = tensors.has("weight_covariance");
   const bool joint = tensors.has("covariance");
   const bool variance = tensors.has("weight_variance");
-  require(int{kronecker} + int{eigenbasis} + int{factor} + int{full} + int{joint} <= 1 &&
-              !(variance && (kronecker || full || joint)),
+  const std::array<bool, 5> laws = {kronecker, eigenbasis, factor, full, joint};
+  require(std::count(laws.begin(), laws.end(), true) <= 1 && !(variance && (kronecker || full || joint)),
           tensors.label("weights") + ": expected arrays of one law, got those of several");
   if (kronecker)
     return KroneckerWeights{tensors.matrix("row_covariance"), tensors.matrix("column_covariance")};

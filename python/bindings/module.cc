@@ -9,7 +9,8 @@
 namespace mixcert::python {
 namespace {
 
-void translate(std::exception_ptr thrown) {
+// pybind11 hands it over by value.
+void translate(std::exception_ptr thrown) {  // NOLINT(performance-unnecessary-value-param)
   if (!thrown) return;
   try {
     std::rethrow_exception(thrown);

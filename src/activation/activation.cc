@@ -29,7 +29,7 @@ const std::vector<ActivationFunction>& all_activation_functions() {
   return all;
 }
 
-std::string_view to_string(ActivationFunction function) { return traits_of(function).name; }
+std::string_view to_string(ActivationFunction function) { return traits_of(function).name.get(); }
 
 ActivationFunction parse_activation_function(std::string_view name) {
   std::string known;

@@ -25,7 +25,8 @@ class Given {
  public:
   template <class U>
   requires std::convertible_to<U, T> &&(!std::same_as<std::remove_cvref_t<U>, Given>)
-      // NOLINTNEXTLINE(google-explicit-constructor): a field is written as its value.
+      // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload): written as its
+      // value.
       constexpr Given(U&& value)
       : value_(std::forward<U>(value)) {}
   // NOLINTNEXTLINE(google-explicit-constructor): and read as its value.

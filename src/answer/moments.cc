@@ -116,6 +116,8 @@ Interval covariance_interval(const MixtureCovariance& covariance, Index i, Index
   const double slack = next_up(0.5 * (covariance.error(i, i) + covariance.error(j, j)) + error);
   const double v_plus = next_up(positive_part(middle + own) + slack);
   const double v_minus = next_up(positive_part(middle - own) + slack);
+  // The lower end is the upper one of -Cov(y_i, y_j), for which the two change places.
+  // NOLINTNEXTLINE(readability-suspicious-call-argument)
   return {own, next_down(next_down(own - error) - largest_change(v_minus, v_plus, eps)),
           next_up(next_up(own + error) + largest_change(v_plus, v_minus, eps))};
 }

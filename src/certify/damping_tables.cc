@@ -38,8 +38,8 @@ double next_rise(double p) { return p * (1.0 + (kRootOfTwo - 1.0) * (p - 1.0)) -
 
 }  // namespace
 
-DampingTables::DampingTables(std::vector<NeuronDamping> neurons, const Vector& scales)
-    : neurons_(std::move(neurons)), scales_(scales) {
+DampingTables::DampingTables(std::vector<NeuronDamping> neurons, Vector scales)
+    : neurons_(std::move(neurons)), scales_(std::move(scales)) {
   const auto count = static_cast<Index>(neurons_.size());
   logarithm_ = upper_ = inverse_ = rise_ = Matrix::Zero(kTableNodes, count);
 }

@@ -22,7 +22,7 @@ inline constexpr int kBelow = 20;
 class DampingTables {
  public:
   /// `scales`: for each neuron the largest y/theta that is asked for.
-  DampingTables(std::vector<NeuronDamping> neurons, const Vector& scales);
+  DampingTables(std::vector<NeuronDamping> neurons, Vector scales);
 
   /// Makes the nodes known that theta up to `arguments` powers need.
   void know(int arguments);
@@ -42,7 +42,7 @@ class DampingTables {
   }
 
  private:
-  void know_node(Index neuron, int i);
+  void know_node(Index j, int i);
 
   std::vector<NeuronDamping> neurons_;
   Vector scales_;

@@ -13,6 +13,7 @@
 namespace mixcert {
 
 /// The kernels of a neuron, in the notation of (Y.10).
+// NOLINTNEXTLINE(readability-identifier-naming): indices
 enum KernelName { kTauValue, kKernel, kSquare, kKernelValue, kSquareValue, kTau, kKernelCount };
 
 using KernelArray = std::array<double, kKernelCount>;

@@ -25,12 +25,11 @@ constexpr double kLogWidePanels = -40.71;
 
 }  // namespace
 
-LineNodes::LineNodes(const LineNeuron& neuron, const LineDemand& demand) : neuron_(neuron) {
+LineNodes::LineNodes(const LineNeuron& neuron, const LineDemand& demand) : neuron_(neuron), bound_(INFINITY) {
   const Activation& f = *neuron.activation;
   const double at_mean = f(neuron.mean);
   at_mean_ = std::abs(at_mean) * kSafety + 1e-12;
   difference_at_mean_ = std::abs(at_mean - neuron.center) * kSafety + 1e-12 * (1.0 + std::abs(at_mean));
-  bound_ = INFINITY;
   const PiecewiseLinear* linear = f.traits().linear();
   if (!(neuron.deviation > 0.0)) {
     place_constant();
@@ -77,8 +76,8 @@ void LineNodes::place_linear(double left, double right, const LineDemand& demand
     } else {
       place_equal_panels(lower, upper, 2.0 * half_width, rule);
     }
-    weights.push_back(rule.weights);
-    nodes.push_back(rule.nodes);
+    weights.emplace_back(rule.weights);
+    nodes.emplace_back(rule.nodes);
     slopes.push_back(slope);
   }
   difference_at_mean_ = at_mean_ = 0.0;

@@ -14,6 +14,8 @@
 
 namespace mixcert {
 
+struct Analytic;  // activation/activation_traits.h
+
 /// One neuron in front of one output. Lengths are in units of the output's deviation.
 struct LineNeuron {
   const Activation* activation = nullptr;
@@ -135,6 +137,7 @@ class LineNodes {
   /// The same for tanh at the nodes of the trapezoidal rule but `skip` at either end, with one exponential.
   void set_tanh_values(const WeightedNodes& rule, Eigen::Index skip);
   /// How many nodes of the trapezoidal rule may be left out at either end.
+  void charge_trapezoid(const Analytic& function, double half_width, double step, const LineDemand& demand);
   Eigen::Index shorten(const WeightedNodes& rule, const LineDemand& demand);
   [[nodiscard]] GrowthExponent growth(double order, const LineReach& reach) const;
   /// A radius beyond which this reach counts e^-30 at most.

@@ -17,7 +17,7 @@ using LineValues = std::vector<LineFour>;
 
 /// The frequencies kh, k = 1 .. count, and what follows.
 struct LineFrequencies {
-  LineFrequencies(double spacing, Index count);
+  LineFrequencies(double h, Index frequency_count);
 
   double spacing;
   Index count;

@@ -179,13 +179,7 @@ void LineNodes::place_smooth(const LineDemand& demand) {
   if (rule == nullptr) return place_smooth_panels(demand);
   reaches_ = best;
   bound_ = bound;
-  const double a = half_width / s;
-  log_rule_error_ = kLogTrapezoid + a * (0.5 * a - 2.0 * std::numbers::pi / rule->step);
-  if (demand.decay > 0.0) {
-    const StripBound narrow = strip_bound(*function, 0.5 * half_width);
-    log_narrow_error_ = kLogTrapezoid + 0.5 * a * (0.25 * a - 2.0 * std::numbers::pi / rule->step);
-    narrow_imaginary_ = std::min(narrow.slope * narrow.half_width * kSafety, imaginary_part(form, narrow));
-  }
+  charge_trapezoid(*function, half_width, rule->step, demand);
   const Eigen::Index skip = shorten(*rule, demand);
   if (f.function() == ActivationFunction::Tanh && demand.by_powers &&
       std::abs(neuron_.mean) + 10.0 * s < kLargestForProducts) {
@@ -194,6 +188,18 @@ void LineNodes::place_smooth(const LineDemand& demand) {
   if (skip == 0) return set_values(rule->nodes, rule->weights);
   const Eigen::Index count = rule->nodes.size() - 2 * skip;
   set_values(rule->nodes.segment(skip, count), rule->weights.segment(skip, count));
+}
+
+/// (V.4) in the strip of this half width, and in half of it where the factor decays.
+void LineNodes::charge_trapezoid(const Analytic& function, double half_width, double step,
+                                 const LineDemand& demand) {
+  const double a = half_width / neuron_.deviation;
+  log_rule_error_ = kLogTrapezoid + a * (0.5 * a - 2.0 * std::numbers::pi / step);
+  if (!(demand.decay > 0.0)) return;
+  const StripBound narrow = strip_bound(function, 0.5 * half_width);
+  log_narrow_error_ = kLogTrapezoid + 0.5 * a * (0.25 * a - 2.0 * std::numbers::pi / step);
+  narrow_imaginary_ =
+      std::min(narrow.slope * narrow.half_width * kSafety, imaginary_part(function.tanh_form, narrow));
 }
 
 Eigen::Index LineNodes::shorten(const WeightedNodes& rule, const LineDemand& demand) {

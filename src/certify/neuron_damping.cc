@@ -30,7 +30,6 @@ NeuronDamping::NeuronDamping(const Activation& activation, double m, double s, c
       is_linear_(s > 0.0 && activation.traits().linear() != nullptr),
       kink_(is_linear_ ? -m / s : 0.0),
       right_(s * s),
-      left_(0.0),
       least_(positive_part(kernels.second.lower())),
       most_(kernels.second.magnitude()),
       fourth_(kernels.fourth) {

@@ -34,7 +34,8 @@ class NeuronDamping {
 
   const NeuronKernels* kernels_;
   bool is_linear_;
-  double kink_, right_, left_;    ///< -m/s, and the squares of s times the slopes of the two branches
+  double kink_, right_;           ///< -m/s, and the square of s times the slope of the right branch
+  double left_ = 0.0;             ///< the same of the left one
   double below_ = 0.0;            ///< P(x < kink)
   double least_, most_, fourth_;  ///< bounds of E a^2, and no less than E a^4
 };

@@ -79,22 +79,22 @@ void take_convex_noise(const Network& network, const Carriers& carriers, const M
 }  // namespace
 
 Certificate sharpened_certificate(const Network& network, const Carriers& carriers,
-                                  const Sealed<MomentTrace>& sealed, Certificate certificate) {
-  const MomentTrace& trace = *sealed;
+                                  const Sealed<MomentTrace>& trace, Certificate certificate) {
+  const MomentTrace& made = *trace;
   for (Index k = 1; k <= network.hidden_count(); ++k) {
-    take_convex_noise(network, carriers, trace, k, certificate.layers[static_cast<std::size_t>(k - 1)]);
+    take_convex_noise(network, carriers, made, k, certificate.layers[static_cast<std::size_t>(k - 1)]);
   }
   certificate.add_up();
-  if (trace.layers.empty()) return certificate;
-  const TwoStageDistance stages = two_stage_distance(network, carriers, trace);
+  if (made.layers.empty()) return certificate;
+  const TwoStageDistance stages = two_stage_distance(network, carriers, made);
   take_smaller(stages.first, "Y.20", certificate.layers.front());
   LayerTerms& terms = certificate.layers.back();
   // For one output (Y.1) is next to exact; where it does not apply, or for several, (Y.9).
-  const Upper line = local_error(network, trace, "Y.1", line_push_distance);
+  const Upper line = local_error(network, made, "Y.1", line_push_distance);
   take_smaller(line, "Y.1", terms);
   if (!(line.upper < INFINITY))
-    take_smaller(local_error(network, trace, "Y.9", stein_push_distance), "Y.9", terms);
-  take_smaller(signal_apart_distance(network, trace), "Y.30", terms);
+    take_smaller(local_error(network, made, "Y.9", stein_push_distance), "Y.9", terms);
+  take_smaller(signal_apart_distance(network, made), "Y.30", terms);
   if (certificate.layers.size() == 2) take_both(stages.both, certificate.layers.front(), terms);
   certificate.add_up();
   return certificate;

@@ -99,8 +99,7 @@ Sealed<Trace> trace_signatures(const Network& network, ConstMatrixRef inputs,
   // Line 1: the first affine layer at the inputs; a Gaussian.
   FirstPoint first = first_point(network, inputs);
   trace.first = std::move(first.trace);
-  GaussianMixture mixture =
-      push_law(network.layer(0), {std::move(first.point), Vector::Ones(1)}, trace.input_count);
+  GaussianMixture mixture = push_law(network.layer(0), {first.point, Vector::Ones(1)}, trace.input_count);
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     const SignatureChoices choices = planner.choose(k, mixture);
     LayerTrace layer = approximated(mixture, choices);

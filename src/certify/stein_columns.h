@@ -43,6 +43,7 @@ struct SteinColumns {
 /// Numbers that weigh products of the tensors tau a M(x)V, Dt M(x)M(x)M and Dq V(x)M of neurons, one row
 /// each: no less than covariances of the kernels.
 struct SecondWeights {
+  // NOLINTNEXTLINE(readability-identifier-naming): indices
   enum Pair { kTauTau, kTauDt, kTauDq, kDtDt, kDtDq, kDqDq, kPairs };
   Matrix pairs;
 };

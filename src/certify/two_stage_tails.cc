@@ -27,6 +27,7 @@ constexpr double kBeyondReach = 1.3e-15;
 const std::vector<double>& density_masses() {
   static const std::vector<double> masses = [] {
     std::vector<double> made;
+    made.reserve(kDensityCells);
     const double step = 2.0 * kDensityReach / kDensityCells;
     for (int i = 0; i < kDensityCells; ++i) {
       made.push_back(normal_mass(i * step - kDensityReach, (i + 1) * step - kDensityReach) * kSafety);

@@ -242,15 +242,15 @@ void require_finite(const Result& result) {
               "for double precision");
 }
 
-void certify(const Network& given, ConstMatrixRef inputs, const Options& options, const ResultSink& sink,
+void certify(const Network& network, ConstMatrixRef inputs, const Options& options, const ResultSink& sink,
              const Services& services) {
   options.validate();
-  const std::optional<Network> rescaled = with_ordinary_sizes(given);
-  const Network& network = rescaled ? *rescaled : given;
-  check_inputs(network, inputs);
+  const std::optional<Network> rescaled = with_ordinary_sizes(network);
+  const Network& ordinary = rescaled ? *rescaled : network;
+  check_inputs(ordinary, inputs);
   require(options.statistics == 0 || services.statistics != nullptr,
           "option --statistics: needs Services::statistics, which mixcert::statistics provides");
-  const Prepared prepared = prepare_network(network, options, services);
+  const Prepared prepared = prepare_network(ordinary, options, services);
   if (options.joint) {
     sink(certify_one(prepared, inputs, 0));
     return;

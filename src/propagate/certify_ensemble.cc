@@ -27,31 +27,32 @@ Result certify_members(const Ensemble& ensemble, const std::vector<Prepared>& pr
   require_finite(result);
   if (options.statistics == 0) return result;
   std::vector<CouplingTrace> simulated;
+  simulated.reserve(members.size());
   for (const Certified& member : members) simulated.push_back(member.coupling());
   result.statistics =
       services.ensemble_statistics(ensemble, inputs, index, simulated, result.mixture, options);
   return result;
 }
 
-void certify(const Ensemble& given, ConstMatrixRef inputs, const Options& options, const ResultSink& sink,
+void certify(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options, const ResultSink& sink,
              const Services& services) {
-  if (given.size() == 1) return certify(given.member(0), inputs, options, sink, services);
+  if (ensemble.size() == 1) return certify(ensemble.member(0), inputs, options, sink, services);
   options.validate();
-  const std::optional<Ensemble> rescaled = with_ordinary_sizes(given);
-  const Ensemble& ensemble = rescaled ? *rescaled : given;
-  check_inputs(ensemble.member(0), inputs);
+  const std::optional<Ensemble> rescaled = with_ordinary_sizes(ensemble);
+  const Ensemble& ordinary = rescaled ? *rescaled : ensemble;
+  check_inputs(ordinary.member(0), inputs);
   require(options.statistics == 0 || services.ensemble_statistics != nullptr,
           "option --statistics: needs Services::ensemble_statistics, which mixcert::statistics provides");
   std::vector<Prepared> prepared;
-  for (Index i = 0; i < ensemble.size(); ++i) {
-    prepared.push_back(prepare_network(ensemble.member(i), options, services));
+  for (Index i = 0; i < ordinary.size(); ++i) {
+    prepared.push_back(prepare_network(ordinary.member(i), options, services));
   }
   if (options.joint) {
-    sink(certify_members(ensemble, prepared, inputs, 0, options, services));
+    sink(certify_members(ordinary, prepared, inputs, 0, options, services));
     return;
   }
   certify_blocks(inputs.cols(), 1, options, services, sink, [&](Index i, Index, const ResultSink& deliver) {
-    deliver(certify_members(ensemble, prepared, inputs.col(i), i, options, services));
+    deliver(certify_members(ordinary, prepared, inputs.col(i), i, options, services));
   });
 }
 

@@ -39,18 +39,18 @@ bool is_cancelled(const Services& services) { return services.cancel != nullptr 
 
 }  // namespace
 
-void certify_queue(const Ensemble& given, ConstMatrixRef inputs, const Options& options,
+void certify_queue(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options,
                    const InputQueue& queue, const ResultSink& sink, const Services& services) {
   options.validate();
-  const std::optional<Ensemble> rescaled = with_ordinary_sizes(given);
-  const Ensemble& ensemble = rescaled ? *rescaled : given;
+  const std::optional<Ensemble> rescaled = with_ordinary_sizes(ensemble);
+  const Ensemble& ordinary = rescaled ? *rescaled : ensemble;
   require(!options.joint, "certify_queue: expected inputs one by one, got option joint");
-  check_inputs(ensemble.member(0), inputs);
-  const bool alone = ensemble.size() == 1;
+  check_inputs(ordinary.member(0), inputs);
+  const bool alone = ordinary.size() == 1;
   require(options.statistics == 0 ||
               (alone ? services.statistics != nullptr : services.ensemble_statistics != nullptr),
           "option --statistics: needs the services of mixcert::statistics");
-  const std::vector<Prepared> prepared = prepare_members(ensemble, options, services);
+  const std::vector<Prepared> prepared = prepare_members(ordinary, options, services);
   const int threads = resolve_thread_count(options.threads);
   const Index block = alone ? block_size(prepared.front(), inputs.cols()) : 1;
   std::mutex one_at_a_time;
@@ -62,7 +62,7 @@ void certify_queue(const Ensemble& given, ConstMatrixRef inputs, const Options& 
   const auto certify_run = [&](Index first, Index count) {
     if (alone) return certify_block(prepared.front(), inputs, first, count, deliver);
     for (Index i = first; i < first + count; ++i)
-      deliver(certify_members(ensemble, prepared, inputs.col(i), i, options, services));
+      deliver(certify_members(ordinary, prepared, inputs.col(i), i, options, services));
   };
   // One piece per thread, each taking inputs until there are none.
   parallel_for(threads, threads, [&](Index) {

@@ -47,13 +47,13 @@ std::vector<double> member_contributions(const std::vector<Result>& results, con
 
 }  // namespace
 
-Explanation explain(const Ensemble& given, ConstMatrixRef inputs, const Options& options,
+Explanation explain(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options,
                     const Services& services) {
   options.validate();
-  const std::optional<Ensemble> rescaled = with_ordinary_sizes(given);
-  const Ensemble& ensemble = rescaled ? *rescaled : given;
+  const std::optional<Ensemble> rescaled = with_ordinary_sizes(ensemble);
+  const Ensemble& ordinary = rescaled ? *rescaled : ensemble;
   require(options.method != Method::Cross, "explain: method cross has no bound to explain");
-  check_inputs(ensemble.member(0), inputs);
+  check_inputs(ordinary.member(0), inputs);
   require(options.joint || inputs.cols() == 1,
           "explain: expected one input, got " + std::to_string(inputs.cols()));
   std::vector<Prepared> prepared;
@@ -61,23 +61,23 @@ Explanation explain(const Ensemble& given, ConstMatrixRef inputs, const Options&
   Explanation explanation;
   Certified largest;
   double largest_share = -1.0;
-  for (Index i = 0; i < ensemble.size(); ++i) {
-    prepared.push_back(prepare_network(ensemble.member(i), options, services));
+  for (Index i = 0; i < ordinary.size(); ++i) {
+    prepared.push_back(prepare_network(ordinary.member(i), options, services));
     Certified made = certify_network(prepared.back(), inputs, 0);
     results.push_back(made.result);
-    const double share = ensemble.weights()(i) * made.result.w2.value * made.result.w2.value;
+    const double share = ordinary.weights()(i) * made.result.w2.value * made.result.w2.value;
     if (!(share > largest_share)) continue;
     largest_share = share;
     explanation.member = i;
     largest = std::move(made);
   }
-  explanation.members = member_contributions(results, ensemble.weights());
+  explanation.members = member_contributions(results, ordinary.weights());
   explanation.contributions =
       contributions_of(prepared[static_cast<std::size_t>(explanation.member)], inputs, largest);
   explanation.member_result = std::move(largest.result);
-  explanation.result = ensemble.size() == 1
+  explanation.result = ordinary.size() == 1
                            ? explanation.member_result
-                           : combine_results(std::move(results), ensemble.weights(), options);
+                           : combine_results(std::move(results), ordinary.weights(), options);
   return explanation;
 }
 

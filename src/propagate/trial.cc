@@ -49,7 +49,7 @@ class Candidates {
     } catch (const InvalidArgument&) {
       return;  // beyond a field's range
     }
-    if (!changed_options(options_, changed).empty()) all_.push_back(std::move(changed));
+    if (!changed_options(options_, changed).empty()) all_.push_back(changed);
   }
   std::vector<Options> take() { return std::move(all_); }
 

@@ -21,7 +21,7 @@ namespace mixcert {
 
 namespace gp {
 struct KernelNode;
-}
+}  // namespace gp
 
 /// A value: copies share an immutable expression.
 class Kernel {
