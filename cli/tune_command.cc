@@ -88,7 +88,7 @@ void run_tune(TuneArguments& arguments) {
                               &cancel_flag()};
   const TuneRun run = tune(problem, arguments.options, files, services);
   progress.clear();
-  std::fputs(report.steps_text(run).c_str(), stdout);
+  std::fputs(TuneReport::steps_text(run).c_str(), stdout);
   arguments.comparison.seed = arguments.options.seed;
   const PriorComparison comparison =
       compare_prior(run.network, problem.inputs_at(run.held_out), problem.target(run.held_out),

@@ -131,7 +131,7 @@ int main(int argc, char** argv) try {
     return 2;
   }
   const bool classes = argc > 4 && std::string(argv[4]) == "classes";
-  return mixcert::run(argv[1], argv[2], std::atol(argv[3]), classes) ? 0 : 1;
+  return mixcert::run(argv[1], argv[2], std::strtol(argv[3], nullptr, 10), classes) ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "check_answers: %s\n", error.what());
   return 2;

@@ -260,22 +260,22 @@ void Certificate::add_up() {
 }
 
 Certificate evaluate_certificate(const Network& network, const Sensitivity& sensitivity,
-                                 const Sealed<Trace>& sealed, CertificateForm form) {
-  const Trace& trace = *sealed;
-  require(static_cast<Index>(trace.layers.size()) == network.hidden_count(),
+                                 const Sealed<Trace>& trace, CertificateForm form) {
+  const Trace& made = *trace;
+  require(static_cast<Index>(made.layers.size()) == network.hidden_count(),
           "certificate: the trace has the wrong number of layers");
   Certificate certificate;
   certificate.form = form;
-  require_moderate(trace.output, network, sensitivity, network.hidden_count());
+  require_moderate(made.output, network, sensitivity, network.hidden_count());
   certificate.first = first_layer_error(network, sensitivity, *chains_of(sensitivity, form).front(),
-                                        trace.first, trace.input_count) +
-                      Upper{0.0, trace.settled};
+                                        made.first, made.input_count) +
+                      Upper{0.0, made.settled};
   for (Index k = 1; k <= network.hidden_count(); ++k) {
-    const LayerTrace& layer = trace.layers[static_cast<std::size_t>(k - 1)];
+    const LayerTrace& layer = made.layers[static_cast<std::size_t>(k - 1)];
     require_moderate(layer.before, network, sensitivity, k - 1);
     require_moderate(layer.after, network, sensitivity, k - 1);
     require(network.mask(k).is_none() || layer.mask_errors.size() > 0, "certificate: the trace lacks masks");
-    certificate.layers.push_back(terms_of(network, sensitivity, layer, k, trace.input_count, form));
+    certificate.layers.push_back(terms_of(network, sensitivity, layer, k, made.input_count, form));
   }
   certificate.add_up();
   return certificate;

@@ -108,18 +108,18 @@ std::vector<RootParts> joint_parts(const Network& network, const Carriers& carri
 }
 
 Certificate evaluate_joint_certificate(const Network& network, const Sensitivity& sensitivity,
-                                       const Carriers& carriers, const Sealed<JointTrace>& sealed) {
-  const JointTrace& trace = *sealed;
-  require(static_cast<Index>(trace.layers.size()) == network.hidden_count(),
+                                       const Carriers& carriers, const Sealed<JointTrace>& trace) {
+  const JointTrace& made = *trace;
+  require(static_cast<Index>(made.layers.size()) == network.hidden_count(),
           "certificate: the trace has the wrong number of layers");
-  require_moderate(trace.output, network, sensitivity, network.hidden_count());
+  require_moderate(made.output, network, sensitivity, network.hidden_count());
   Certificate certificate;
-  certificate.first = first_layer_error(network, sensitivity, trace.first, trace.input_count);
+  certificate.first = first_layer_error(network, sensitivity, made.first, made.input_count);
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     const auto at = static_cast<std::size_t>(k - 1);
-    require_moderate(trace.layers[at].law, network, sensitivity, k - 1);
+    require_moderate(made.layers[at].law, network, sensitivity, k - 1);
     certificate.layers.push_back(
-        evaluate_layer(network.layer(k), carriers[at], trace.layers[at], trace.input_count));
+        evaluate_layer(network.layer(k), carriers[at], made.layers[at], made.input_count));
   }
   certificate.add_up();
   return certificate;

@@ -142,20 +142,20 @@ LayerTerms evaluate_moment_layer(const Network& network, const Sensitivity& sens
 }
 
 Certificate evaluate_moment_certificate(const Network& network, const Sensitivity& sensitivity,
-                                        const Carriers& carriers, const Sealed<MomentTrace>& sealed) {
-  const MomentTrace& trace = *sealed;
-  require(static_cast<Index>(trace.layers.size()) == network.hidden_count(),
+                                        const Carriers& carriers, const Sealed<MomentTrace>& trace) {
+  const MomentTrace& made = *trace;
+  require(static_cast<Index>(made.layers.size()) == network.hidden_count(),
           "certificate: the trace has the wrong number of layers");
   for (Index k = 1; k <= network.hidden_count(); ++k) {
-    const MomentLayerTrace& layer = trace.layers[static_cast<std::size_t>(k - 1)];
+    const MomentLayerTrace& layer = made.layers[static_cast<std::size_t>(k - 1)];
     require_moderate(layer.before, network, sensitivity, k - 1);
     require_moderate(layer.pieces, network, sensitivity, k - 1);
   }
-  require_moderate(trace.output, network, sensitivity, network.hidden_count());
+  require_moderate(made.output, network, sensitivity, network.hidden_count());
   Certificate certificate;
-  certificate.first = first_layer_error(network, sensitivity, trace.first, 1) + Upper{0.0, trace.settled};
+  certificate.first = first_layer_error(network, sensitivity, made.first, 1) + Upper{0.0, made.settled};
   for (Index k = 1; k <= network.hidden_count(); ++k) {
-    const MomentLayerTrace& layer = trace.layers[static_cast<std::size_t>(k - 1)];
+    const MomentLayerTrace& layer = made.layers[static_cast<std::size_t>(k - 1)];
     certificate.layers.push_back(terms_of(network, sensitivity, carriers, layer, k));
   }
   certificate.add_up();

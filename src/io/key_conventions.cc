@@ -23,6 +23,7 @@ struct Convention {
 };
 
 /// Conventions whose keys are endings. `weight` and `bias` without more are a layer that is not random.
+// One table. NOLINTNEXTLINE(readability-function-size)
 const std::map<std::string, Convention>& conventions() {
   using enum Part;
   static const std::map<std::string, Convention> table = {

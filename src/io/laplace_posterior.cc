@@ -39,7 +39,7 @@ class LaplaceSplitter {
  private:
   /// One value for all parameters, one per tensor, or one per parameter.
   Vector prior_precision() const {
-    const Vector given = as_vector(source_.one("prior_precision"));
+    Vector given = as_vector(source_.one("prior_precision"));
     const Index tensors = layout_.tensors(slots_.size());
     if (given.size() == mean_.size()) return given;
     if (given.size() == 1) return Vector::Constant(mean_.size(), given[0]);

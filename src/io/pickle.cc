@@ -188,7 +188,7 @@ class PickleMachine : private PickleBytes {
   }
   std::vector<PicklePointer> pop_items(std::size_t count) {
     if (stack_.size() - floor() < count) fail(std::to_string(count) + " values on the stack", "fewer");
-    const std::vector<PicklePointer> items(stack_.end() - static_cast<std::ptrdiff_t>(count), stack_.end());
+    std::vector<PicklePointer> items(stack_.end() - static_cast<std::ptrdiff_t>(count), stack_.end());
     stack_.resize(stack_.size() - count);
     return items;
   }

@@ -165,10 +165,10 @@ class LayerRecogniser {
   }
 
   [[nodiscard]] bool has_factors() const {
-    for (const auto& [key, array] : source_.arrays.entries) {
-      if (key.ends_with("_cov_mat_sqrt") && array.size() > 0) return true;
-    }
-    return false;
+    const auto& entries = source_.arrays.entries;
+    return std::any_of(entries.begin(), entries.end(), [](const auto& entry) {
+      return entry.first.ends_with("_cov_mat_sqrt") && entry.second.size() > 0;
+    });
   }
   [[nodiscard]] double swag_scale() const {
     return source_.options.swag_scale.value_or(has_factors() ? 0.5 : 1.0);

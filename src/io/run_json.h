@@ -15,7 +15,7 @@ namespace mixcert::io {
 nlohmann::ordered_json run_to_json(const RunRecord& run);
 /// The inverse, of text from anywhere: keys it does not know are ignored, those it knows are checked. Throws
 /// FileError.
-RunRecord run_from_json(const nlohmann::json& json, const std::string& file);
+RunRecord run_from_json(const nlohmann::json& value, const std::string& file);
 
 /// JSON in one line; text that is no UTF-8 is replaced.
 std::string text_of(const nlohmann::ordered_json& value);
@@ -30,6 +30,6 @@ struct StoredChoices {
   static StoredChoices known();
 };
 nlohmann::ordered_json choices_to_json(const StoredChoices& choices);
-StoredChoices choices_from_json(const nlohmann::json& json, const std::string& file);
+StoredChoices choices_from_json(const nlohmann::json& value, const std::string& file);
 
 }  // namespace mixcert::io

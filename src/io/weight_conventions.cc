@@ -112,6 +112,7 @@ class Importer {
     std::vector<LayerSlot> slots;
     collect_slots(entries, slots, source_);
     std::vector<ImportedLayer> sorted;
+    sorted.reserve(slots.size());
     for (const LayerSlot& slot : slots) sorted.push_back(find(slot.name));
     found_ = std::move(sorted);
   }
@@ -129,8 +130,11 @@ class Importer {
     return *found;
   }
 
+  // The generic lambda hides that build() is a member.
+  // NOLINTNEXTLINE(readability-convert-member-functions-to-static)
   std::vector<LayerSpec> built(const std::vector<LayerEntry>& entries) {
     std::vector<LayerSpec> layers;
+    layers.reserve(entries.size());
     for (const LayerEntry& entry : entries) {
       layers.push_back(std::visit([&](const auto& one) { return build(one); }, entry.variant()));
     }

@@ -93,8 +93,8 @@ ZipArchive::ZipArchive(const std::filesystem::path& path, std::int64_t max_entri
   list_entries(max_entries);
 }
 
-ZipArchive::ZipArchive(std::span<const std::byte> bytes, const std::string& label, std::int64_t max_entries)
-    : label_(label) {
+ZipArchive::ZipArchive(std::span<const std::byte> bytes, std::string label, std::int64_t max_entries)
+    : label_(std::move(label)) {
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);

@@ -30,7 +30,7 @@ class ZipArchive {
   /// Throws FileError where the file is no zip archive of 1..max_entries entries.
   ZipArchive(const std::filesystem::path& path, std::int64_t max_entries);
   /// From memory, which must outlive the archive; `label` stands for the file name.
-  ZipArchive(std::span<const std::byte> bytes, const std::string& label, std::int64_t max_entries);
+  ZipArchive(std::span<const std::byte> bytes, std::string label, std::int64_t max_entries);
   ~ZipArchive();
   ZipArchive(const ZipArchive&) = delete;
   ZipArchive& operator=(const ZipArchive&) = delete;

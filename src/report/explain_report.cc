@@ -181,6 +181,7 @@ std::string trials_text(const std::vector<Trial>& trials) {
   if (trials.size() < 2) return "";
   const Trial& present = trials.front();
   std::vector<const Trial*> order;
+  order.reserve(trials.size());
   for (const Trial& trial : trials) order.push_back(&trial);
   std::stable_sort(order.begin(), order.end(), [](const Trial* a, const Trial* b) {
     if (a->failure.empty() != b->failure.empty()) return a->failure.empty();

@@ -12,6 +12,8 @@ struct Asset {
   std::string_view sha256;  ///< of the text, hexadecimal: the page allows this script and this style only
 };
 
+// Named as the files they are made of.
+// NOLINTBEGIN(readability-identifier-naming)
 extern const Asset script;    ///< Vega, the themes and page.js
 extern const Asset style;     ///< page.css
 extern const Asset licences;  ///< of what is embedded
@@ -19,5 +21,6 @@ extern const Asset licences;  ///< of what is embedded
 /// Vega specifications without their data; report/charts.h fills them.
 extern const Asset bands_template, bounds_template, curves_template, density_template, functions_template,
     heatmap_template, intervals_template, layers_template;
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace mixcert::page

@@ -39,7 +39,8 @@ std::string typeset(const std::string& plain) {
     }
   }
   if (exponent == std::string::npos) return text;
-  return text + "\u00B710" + superscript(std::atoi(plain.c_str() + exponent + 1));
+  return text + "\u00B710" +
+         superscript(static_cast<int>(std::strtol(plain.c_str() + exponent + 1, nullptr, 10)));
 }
 
 std::string layer_words(const Network& network) {
@@ -74,8 +75,8 @@ std::string architecture_words(const Ensemble& ensemble) {
   const Network& first = ensemble.member(0);
   Index parameters = 0;
   for (Index k = 0; k < first.layer_count(); ++k) parameters += first.layer(k).parameter_count();
-  const std::string one = fmt::format("{}; {}; {} parameters (means and covariances)", layer_words(first),
-                                      family_words(first), count_text(parameters));
+  std::string one = fmt::format("{}; {}; {} parameters (means and covariances)", layer_words(first),
+                                family_words(first), count_text(parameters));
   if (ensemble.size() == 1) return one;
   return fmt::format("ensemble of {} networks, the first: {}", ensemble.size(), one);
 }
@@ -84,6 +85,7 @@ std::string file_name(const std::string& path) { return std::filesystem::path(pa
 
 std::string model_names(const std::vector<ModelFact>& models) {
   std::vector<std::string> names;
+  names.reserve(models.size());
   for (const ModelFact& model : models) names.push_back(file_name(model.file));
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -94,7 +96,7 @@ Section settings_section(const RunFacts& run) {
   facts.facts.push_back({"Time", short_time(run.seconds)});
   std::string options;
   for (const auto& [name, value] : run.options) {
-    if (!value.empty()) options += (options.empty() ? "" : ", ") + name + " " + value;
+    if (!value.empty()) options += fmt::format("{}{} {}", options.empty() ? "" : ", ", name, value);
   }
   if (!options.empty()) facts.facts.push_back({"Options", options});
   return {"Settings", {facts}};

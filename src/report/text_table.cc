@@ -31,7 +31,7 @@ std::string short_number(double value) {
 }
 
 std::string outward_number(double value, int digits, int direction) {
-  const std::string nearest = fmt::format("{:.{}g}", value, digits);
+  std::string nearest = fmt::format("{:.{}g}", value, digits);
   if (!std::isfinite(value) || value == 0.0) return nearest;
   const double printed = std::strtod(nearest.c_str(), nullptr);
   if (direction < 0 ? printed <= value : printed >= value) return nearest;

@@ -46,12 +46,12 @@ std::vector<std::string> warnings(const TuneContents& c) {
     }
     all.push_back("There is no certified distance" + why + ".");
   } else if (comparison.relative(comparison.w2_certified) > 1.0) {
-    all.push_back(
+    all.emplace_back(
         "The certified distance exceeds the size of the target itself: it is true, and says little. The "
         "estimates beside it are sharper, and not proven.");
   }
   if (comparison.empirical.distance < 1.2 * comparison.empirical.floor) {
-    all.push_back(
+    all.emplace_back(
         "The empirical distance is close to its floor: so many samples cannot tell network and target apart "
         "better than the target from itself.");
   }

@@ -30,7 +30,7 @@ std::string TuneReport::add(const TuneStep& step) {
                      short_number(step.distance / step.target_scale), short_bound(step.bound)});
 }
 
-std::string TuneReport::steps_text(const TuneRun& run) const {
+std::string TuneReport::steps_text(const TuneRun& run) {
   return fmt::format("\n{} tuned in {} and {}{}\n", counted(run.parameter_count, "parameter"),
                      counted(static_cast<Index>(run.history.size()), "step"), short_time(run.seconds),
                      run.resumed ? ", continued from a checkpoint" : "");

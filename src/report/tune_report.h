@@ -19,7 +19,7 @@ class TuneReport {
   /// The row of this step, under the table's header if it is the first; "" for most steps.
   std::string add(const TuneStep& step);
   /// What came of the steps.
-  [[nodiscard]] std::string steps_text(const TuneRun& run) const;
+  [[nodiscard]] static std::string steps_text(const TuneRun& run);
 
  private:
   Index steps_;

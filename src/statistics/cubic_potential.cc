@@ -6,6 +6,7 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace mixcert {
 namespace {
@@ -31,8 +32,8 @@ double slice_norm(const Matrix& slices) {
 
 }  // namespace
 
-CubicPotential::CubicPotential(Vector variances, const Matrix& cumulants, double radius)
-    : deviations_(variances.cwiseSqrt()), tensor_(cumulants), radius_(radius) {
+CubicPotential::CubicPotential(const Vector& variances, Matrix cumulants, double radius)
+    : deviations_(variances.cwiseSqrt()), tensor_(std::move(cumulants)), radius_(radius) {
   const Index r = variances.size();
   Matrix hessians(r, r * r);  // of psi in y: t_abc z_c / (c_a c_b)^{1/2}
   for (Index c = 0; c < r; ++c) {

@@ -13,7 +13,7 @@ class CubicPotential {
  public:
   /// Variances c; third cumulants of z as an r x r^2 matrix, entry (a, b + r c). Scaled down where that makes
   /// |y|^2/2 + psi convex on the ball |z| <= radius.
-  CubicPotential(Vector variances, const Matrix& cumulants, double radius);
+  CubicPotential(const Vector& variances, Matrix cumulants, double radius);
 
   /// How far it was scaled down; one where it was not.
   [[nodiscard]] double scale() const { return scale_; }

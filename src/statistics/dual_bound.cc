@@ -7,6 +7,7 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <variant>
 
 #include "activation/quadrature_rules.h"
@@ -27,9 +28,12 @@ constexpr Index kBlock = 256;
 /// P(chi^2_r > x), by P_{r+2} = P_r + (x/2)^{r/2} e^{-x/2} / Gamma(r/2 + 1).
 double chi_square_tail(Index r, double x) {
   double tail = r % 2 == 0 ? 0.0 : std::erfc(std::sqrt(0.5 * x));
+  // log Gamma(k/2 + 1), by its recursion: std::lgamma writes a variable that threads share.
+  double log_gamma = r % 2 == 0 ? 0.0 : 0.5 * std::log(std::numbers::pi) - std::numbers::ln2;
   for (Index k = r % 2; k < r; k += 2) {
     const double half = 0.5 * static_cast<double>(k);
-    tail += std::exp(half * std::log(0.5 * x) - 0.5 * x - std::lgamma(half + 1.0));
+    tail += std::exp(half * std::log(0.5 * x) - 0.5 * x - log_gamma);
+    log_gamma += std::log(half + 1.0);
   }
   return tail;
 }

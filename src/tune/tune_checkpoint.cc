@@ -60,7 +60,14 @@ std::optional<TuneProgress> read_tune_checkpoint(const std::filesystem::path& pa
   if (found["format"] != kFormat) refuse(path, "is no checkpoint of mixcert tune");
   for (const auto& [name, wanted] : identity) {
     if (found[name] == wanted) continue;
-    refuse(path, "belongs to a run with " + name + " '" + found[name] + "', here it is '" + wanted + "'");
+    std::string difference = "belongs to a run with ";
+    difference.append(name)
+        .append(" '")
+        .append(found[name])
+        .append("', here it is '")
+        .append(wanted)
+        .append("'");
+    refuse(path, difference);
   }
   TuneProgress progress;
   progress.state.parameters = as_vector(reader, "parameters");
