@@ -223,7 +223,7 @@ std::vector<std::string> certificate_assumptions(const Options& options) {
   std::vector<std::string> assumptions = {
       "layers are independent of each other; weights and biases within a layer have the stored law: jointly "
       "Gaussian, or independent and normal, Laplace, uniform or Student's t",
-      "arithmetic is IEEE double, rounding to nearest, without overflow",
+      "arithmetic is IEEE double, rounding to nearest",
       "elementary functions are accurate to 16 units of roundoff: those of the C library and Eigen's "
       "vectorised exp, log, sin and cos"};
   if (options.method == Method::Cross) assumptions = {"no bound: the cross signature carries none"};
