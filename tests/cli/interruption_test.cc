@@ -86,6 +86,8 @@ TEST_F(Kills, ResumedRunsWriteTheSameFile) {
       EXPECT_CONTAINS(run(words).err, "--resume continues it");  // not thrown away by accident
     }
     (void)run_well(resumed);
+  } else if (std::filesystem::exists(directory_ / "r.npz.journal")) {
+    (void)run_well(resumed);  // the last kill came between the result and the end of its journal
   }
   EXPECT_TRUE(read_text(directory_ / "r.npz") == whole) << "after " << kills << " kills";
   EXPECT_FALSE(std::filesystem::exists(directory_ / "r.npz.journal"));
