@@ -23,12 +23,13 @@ namespace mixcert {
 template <class T>
 class Given {
  public:
+  // A field is written as its value; the constraint leaves copies and moves alone.
+  // clang-format off
   template <class U>
-  requires std::convertible_to<U, T> &&(!std::same_as<std::remove_cvref_t<U>, Given>)
-      // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload): written as its
-      // value.
-      constexpr Given(U&& value)
+  requires std::convertible_to<U, T> && (!std::same_as<std::remove_cvref_t<U>, Given>)
+  constexpr Given(U&& value)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
       : value_(std::forward<U>(value)) {}
+  // clang-format on
   // NOLINTNEXTLINE(google-explicit-constructor): and read as its value.
   constexpr operator const T&() const { return value_; }
   [[nodiscard]] constexpr const T& get() const { return value_; }
