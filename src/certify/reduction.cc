@@ -15,8 +15,8 @@
 namespace mixcert {
 namespace {
 
-// Marginals of plans are in units of 2^-60 and off by at most 2^-52 (mixcert/transport/discrete_transport.h).
-constexpr double kMarginalTolerance = 0x1p-50;
+// A plan whose sums are further off is no attempt at a coupling.
+constexpr double kMarginalTolerance = 0x1p-30;
 
 /// The same F F' with as few columns as it has rank, longest first: principal directions.
 Matrix principal_factor(const Matrix& factor) {
@@ -111,6 +111,12 @@ Sealed<CompressionTrace> with_plan(const Sealed<CompressionTrace>& merged, std::
   }
   require_marginals(sources, trace.before.weights(), "first");
   require_marginals(targets, trace.after.weights(), "second");
+  // No component may be moved more than it weighs; what is moved less is charged (T.1).
+  for (PlanEntry& entry : plan) {
+    const double source = trace.before.weights()(entry.source) / sources(entry.source);
+    const double target = trace.after.weights()(entry.target) / targets(entry.target);
+    entry.mass *= std::min({1.0, source, target});
+  }
   trace.plan = std::move(plan);
   return Seal::on(std::move(trace));
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "certify/bad_choices.h"
+#include "certify/compression_error.h"
 #include "mixcert/certify/moment_certificate.h"
 #include "mixcert/certify/moment_tracer.h"
 #include "mixcert/core/error.h"
@@ -145,11 +146,25 @@ TEST(LyingPlanner, PlansAreCouplings) {
   EXPECT_EQ(with_plan(merged, {{0, 0, w}, {1, 1, 1.0 - w}})->plan.size(), 2U);
   using Plan = std::vector<PlanEntry>;
   for (const Plan& plan :
-       {Plan{}, Plan{{0, 0, w}}, Plan{{0, 0, 1.0 - w}, {1, 1, w}}, Plan{{0, 0, w + 1e-12}, {1, 1, 1.0 - w}},
+       {Plan{}, Plan{{0, 0, w}}, Plan{{0, 0, 1.0 - w}, {1, 1, w}}, Plan{{0, 0, w + 1e-8}, {1, 1, 1.0 - w}},
         Plan{{0, 0, kNan}, {1, 1, 1.0 - w}}, Plan{{0, 0, w}, {1, 1, 1.0 - w}, {0, 1, -0.1}, {0, 0, 0.1}},
         Plan{{0, 0, w}, {1, 2, 1.0 - w}}, Plan{{0, 0, w}, {-1, 1, 1.0 - w}}}) {
     EXPECT_THROW(with_plan(merged, plan), InvalidArgument);
   }
+}
+
+TEST(LyingPlanner, MassThatAPlanMissesIsCharged) {
+  const Sealed<CompressionTrace> merged = merge_components(pair_of_gaussians(), {0, 1});
+  const double w = merged->before.weights()(0), missing = 1e-10;
+  const Vector g = Vector::Ones(merged->before.dimension());
+  const Upper unit = Upper::exact(1.0);
+  EXPECT_LT(compression_distances(*merged, g, unit).w2.upper, 1e-6);
+  // Too much is taken away, too little costs what it may cost to move from one component to the other.
+  const Sealed<CompressionTrace> more = with_plan(merged, {{0, 0, w + missing}, {1, 1, 1.0 - w}});
+  EXPECT_LE(more->plan.front().mass, w);
+  const Sealed<CompressionTrace> less = with_plan(merged, {{0, 0, w - missing}, {1, 1, 1.0 - w}});
+  const Vector difference = merged->before.component(0).mean - merged->before.component(1).mean;
+  EXPECT_GE(compression_distances(*less, g, unit).w2.upper, 0.5 * std::sqrt(missing) * difference.norm());
 }
 
 TEST(LyingPlanner, SplitsArePartsOfTheirComponents) {

@@ -16,8 +16,9 @@ namespace mixcert {
 /// for each component and clusters are numbered 0, 1, .. by their first members.
 Sealed<CompressionTrace> merge_components(const GaussianMixture& mixture, std::vector<Index> clusters);
 
-/// The same merge with another coupling of the components. Throws InvalidArgument unless it is one: masses
-/// are nonnegative and add up to the weights of either mixture, to 2^-50.
+/// The same merge with another coupling of the components. Masses are nonnegative and add up to the weights
+/// of either mixture, to 2^-30: throws InvalidArgument otherwise. Where they add up to more they are made
+/// smaller; what then is missing is part of the certificate (T.1).
 Sealed<CompressionTrace> with_plan(const Sealed<CompressionTrace>& merged, std::vector<PlanEntry> plan);
 
 }  // namespace mixcert
