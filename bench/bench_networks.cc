@@ -8,7 +8,7 @@
 #include <string>
 
 #include "mixcert/core/rng.h"
-#include "mixcert/simulate/normal_source.h"
+#include "statistics/simulate/normal_source.h"
 
 namespace mixcert {
 

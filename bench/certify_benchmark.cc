@@ -4,9 +4,9 @@
 #include <benchmark/benchmark.h>
 
 #include "bench_networks.h"
-#include "mixcert/certify/sensitivity.h"
-#include "mixcert/propagate/certify.h"
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/certify/certify.h"
+#include "mixcert/statistics/simulate.h"
+#include "sensitivity/sensitivity.h"
 
 namespace mixcert {
 namespace {

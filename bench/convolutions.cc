@@ -12,10 +12,10 @@
 #include <string>
 
 #include "bench_networks.h"
+#include "mixcert/certify/certify.h"
 #include "mixcert/core/rng.h"
 #include "mixcert/network/network_builder.h"
-#include "mixcert/propagate/certify.h"
-#include "mixcert/simulate/normal_source.h"
+#include "statistics/simulate/normal_source.h"
 
 namespace {
 
@@ -63,6 +63,7 @@ void time_images(const char* what, Index side, Index first, bool stochastic, Ind
   Options options;
   options.threads = 1;
   options.method = method;
+  if (method == Method::Moment) options.theorems = TheoremSet::Coupling;
   double bound = 0.0;
   double seconds = 0.0;
   Index results = 0;

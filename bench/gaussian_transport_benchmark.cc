@@ -4,8 +4,8 @@
 // replaces.
 #include <benchmark/benchmark.h>
 
-#include "mixcert/simulate/normal_source.h"
 #include "mixcert/transport/gaussian_transport.h"
+#include "statistics/simulate/normal_source.h"
 
 namespace mixcert {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "mixcert/quantize/grid_allocation.h"
-#include "mixcert/quantize/normal_quantizer.h"
+#include "quantize/grid_allocation.h"
+#include "quantize/normal_quantizer.h"
 
 namespace mixcert {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "bench_networks.h"
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/statistics/simulate.h"
 
 namespace mixcert {
 namespace {

@@ -3,8 +3,8 @@
 // What the benchmarks hold our times against: the matrix products that cannot be avoided, and Monte Carlo.
 #pragma once
 
+#include "mixcert/certificate/options.h"
 #include "mixcert/network/network.h"
-#include "mixcert/propagate/options.h"
 
 namespace mixcert {
 

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "bench_networks.h"
+#include "io/formats/npy.h"
 #include "measures.h"
+#include "mixcert/certify/certify.h"
 #include "mixcert/io/model_file.h"
-#include "mixcert/io/npy.h"
-#include "mixcert/propagate/certify.h"
 
 namespace {
 
@@ -63,6 +63,7 @@ double product_seconds(const Network& network, const Effort& effort) {
 Options one_thread(Method method) {
   Options options;
   options.method = method;
+  if (method == Method::Moment) options.theorems = TheoremSet::Coupling;
   options.threads = 1;
   return options;
 }

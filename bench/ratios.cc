@@ -14,8 +14,8 @@
 
 #include "bench_networks.h"
 #include "measures.h"
+#include "mixcert/certify/certify.h"
 #include "mixcert/io/result_file.h"
-#include "mixcert/propagate/certify.h"
 
 namespace {
 
@@ -24,6 +24,7 @@ using namespace mixcert;
 Options one_thread(Method method = Method::Signature) {
   Options options;
   options.method = method;
+  if (method == Method::Moment) options.theorems = TheoremSet::Coupling;
   options.threads = 1;
   return options;
 }

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "mixcert/core/error.h"
-#include "mixcert/io/inputs.h"
-#include "report/text_table.h"
+#include "mixcert/io/input_file.h"
+#include "report/terminal/text_table.h"
 
 namespace mixcert::cli {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "mixcert/answer/questions.h"
-#include "mixcert/answer/statement_parser.h"
+#include "mixcert/answer/statement.h"
 #include "mixcert/io/result_file.h"
 #include "report_flags.h"
 

@@ -17,7 +17,7 @@
 #include "mixcert/core/version.h"
 #include "mixcert/io/result_file.h"
 #include "model_flags.h"
-#include "report/text_table.h"
+#include "report/terminal/text_table.h"
 #include "run_context.h"
 #include "sampling_flags.h"
 #include "terminal.h"

@@ -10,8 +10,8 @@
 #include <map>
 #include <optional>
 
-#include "mixcert/simulate/comparison.h"
-#include "mixcert/statistics/dual_bound.h"
+#include "mixcert/statistics/simulate.h"
+#include "statistics/dual_bound.h"
 #include "terminal.h"
 
 namespace mixcert::cli {

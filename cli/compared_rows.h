@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "coupled_upper.h"
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/statistics/simulate.h"
 #include "team.h"
 
 namespace mixcert::cli {

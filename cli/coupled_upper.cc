@@ -7,9 +7,9 @@
 #include <cmath>
 #include <utility>
 
-#include "mixcert/propagate/moment_propagate.h"
-#include "mixcert/statistics/joint_coupling.h"
+#include "methods/moment/moment_propagate.h"
 #include "mixcert/statistics/two_sided.h"
+#include "statistics/joint_coupling.h"
 #include "terminal.h"
 
 namespace mixcert::cli {
@@ -36,7 +36,7 @@ bool is_same(const GaussianMixture& a, const GaussianMixture& b) {
 /// Why no coupling can be simulated; "" where one can.
 std::string coupling_gap(const Ensemble& ensemble, bool joint) {
   for (Index i = 0; i < ensemble.size(); ++i) {
-    std::string gap = correlated_layer(ensemble.member(i));
+    std::string gap = ensemble.member(i).correlated_layer();
     if (!gap.empty()) return gap;
     if (joint && ensemble.member(i).has_masks()) return "several inputs jointly meet dropout";
   }

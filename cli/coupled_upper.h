@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "mixcert/certify/certify.h"
 #include "mixcert/io/result_file.h"
-#include "mixcert/propagate/certify.h"
 
 namespace mixcert::cli {
 

@@ -14,14 +14,14 @@
 
 #include "command.h"
 #include "explain_json.h"
+#include "io/files/sha256.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
 #include "mixcert/io/result_file.h"
-#include "mixcert/io/sha256.h"
 #include "mixcert/transport/mixture_transport.h"
 #include "model_flags.h"
-#include "report/explain_report.h"
-#include "report/text_table.h"
+#include "report/terminal/explain_report.h"
+#include "report/terminal/text_table.h"
 #include "run_context.h"
 #include "terminal.h"
 
@@ -53,6 +53,10 @@ Options recorded_options(const StoredRun& stored, const RunRecord& run) {
       throw FileError(stored.file + ": 'run': " + error.what());
     }
   }
+  // Runs from before the option: method moment had the theorems of the coupling alone.
+  const bool older = std::none_of(run.options.begin(), run.options.end(),
+                                  [](const auto& option) { return option.first == "theorems"; });
+  if (older && options.method == Method::Moment) options.theorems = TheoremSet::Coupling;
   options.statistics = 0;
   return options;
 }

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "mixcert/propagate/explain.h"
-#include "mixcert/propagate/trial.h"
+#include "mixcert/certify/explain.h"
+#include "mixcert/certify/trial.h"
 
 namespace mixcert::cli {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "command.h"
-#include "io/byte_source.h"
+#include "io/files/byte_source.h"
 #include "mixcert/core/error.h"
 #include "mixcert/io/model_file.h"
 #include "mixcert/io/weight_conventions.h"

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "command.h"
+#include "io/files/sha256.h"
 #include "mixcert/io/model_file.h"
-#include "mixcert/io/sha256.h"
-#include "report/text_report.h"
+#include "report/terminal/text_report.h"
 #include "run_context.h"
 
 namespace mixcert::cli {

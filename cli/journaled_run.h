@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "mixcert/io/result_journal.h"
-#include "mixcert/propagate/certify.h"
+#include "io/results/result_journal.h"
+#include "mixcert/certify/certify.h"
 
 namespace mixcert::cli {
 

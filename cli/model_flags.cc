@@ -10,12 +10,12 @@
 #include <utility>
 #include <variant>
 
+#include "io/files/sha256.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
 #include "mixcert/io/input_file.h"
 #include "mixcert/io/model_file.h"
-#include "mixcert/io/sha256.h"
-#include "mixcert/network/layer_shape.h"
+#include "mixcert/network/layer_spec.h"
 
 namespace mixcert::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "command.h"
 #include "mixcert/answer/options.h"
-#include "mixcert/propagate/options.h"
+#include "mixcert/certificate/options.h"
 #include "mixcert/statistics/prior_comparison.h"
 #include "mixcert/tune/tune_options.h"
 

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "mixcert/io/atomic_file.h"
-#include "mixcert/network/layer_shape.h"
-#include "report/page_document.h"
+#include "io/files/atomic_file.h"
+#include "mixcert/network/layer_spec.h"
+#include "report/pages/page_document.h"
 
 namespace mixcert::cli {
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "io/files/atomic_file.h"
 #include "mixcert/core/option_table.h"
-#include "mixcert/io/atomic_file.h"
 
 namespace mixcert::cli {
 

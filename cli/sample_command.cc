@@ -7,9 +7,9 @@
 #include <string>
 
 #include "command.h"
+#include "io/formats/npy.h"
 #include "mixcert/core/error.h"
-#include "mixcert/io/npy.h"
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/statistics/simulate.h"
 #include "model_flags.h"
 #include "run_context.h"
 #include "sampling_flags.h"

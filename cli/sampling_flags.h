@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/statistics/simulate.h"
 
 namespace mixcert::cli {
 

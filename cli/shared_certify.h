@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "mixcert/io/result_journal.h"
-#include "mixcert/propagate/certify.h"
+#include "io/results/result_journal.h"
+#include "mixcert/certify/certify.h"
 #include "model_flags.h"
 #include "team.h"
 

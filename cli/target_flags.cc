@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "mixcert/core/error.h"
-#include "mixcert/io/inputs.h"
+#include "mixcert/io/input_file.h"
 #include "mixcert/io/result_file.h"
 
 namespace mixcert::cli {

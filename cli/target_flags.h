@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "mixcert/tune/tune_problem.h"
+#include "mixcert/tune/tune.h"
 #include "run_context.h"
 
 namespace mixcert::cli {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "mixcert/certify/certify.h"
 #include "mixcert/core/parallel.h"
-#include "mixcert/propagate/certify.h"
 
 namespace mixcert::cli {
 

@@ -51,7 +51,7 @@ append_file(style "${PAGE_DIRECTORY}/page.css")
 set(licences "")
 append_file(licences "${PAGE_DIRECTORY}/licences.txt")
 
-set(source "// Written by embed_report_page.cmake.\n#include \"report/page_assets.h\"\n\nnamespace mixcert::page {\n\n")
+set(source "// Written by embed_report_page.cmake.\n#include \"report/pages/page_assets.h\"\n\nnamespace mixcert::page {\n\n")
 append_asset(source script "${script}")
 append_asset(source style "${style}")
 append_asset(source licences "${licences}")

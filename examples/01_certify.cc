@@ -3,7 +3,7 @@
 // The library in twenty lines: a network in code, one input, a mixture and its bound.
 #include <iostream>
 
-#include "mixcert/propagate/certify.h"
+#include "mixcert/mixcert.h"
 
 int main() {
   using namespace mixcert;

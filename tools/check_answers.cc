@@ -16,7 +16,7 @@
 #include "mixcert/core/error.h"
 #include "mixcert/io/model_file.h"
 #include "mixcert/io/result_file.h"
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/statistics/simulate.h"
 
 namespace mixcert {
 namespace {

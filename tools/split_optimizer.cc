@@ -11,8 +11,8 @@
 #include <cmath>
 #include <utility>
 
-#include "mixcert/core/normal.h"
-#include "mixcert/quantize/normal_quantizer.h"
+#include "core/normal.h"
+#include "quantize/normal_quantizer.h"
 
 namespace mixcert::tools {
 namespace {

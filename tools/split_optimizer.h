@@ -4,7 +4,7 @@
 // to N(0,1). Nothing here enters the proof: split_prover.h bounds whatever comes out.
 #pragma once
 
-#include "mixcert/quantize/split_rule.h"
+#include "quantize/split_rule.h"
 
 namespace mixcert::tools {
 

@@ -11,8 +11,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/normal.h"
 #include "mixcert/core/error.h"
-#include "mixcert/core/normal.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert::tools {

@@ -4,7 +4,7 @@
 // Theory: docs/theory/splitting.md (P.2) and (P.4).
 #pragma once
 
-#include "mixcert/quantize/split_rule.h"
+#include "quantize/split_rule.h"
 
 namespace mixcert::tools {
 

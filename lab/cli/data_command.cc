@@ -11,8 +11,8 @@
 #include "data/catalogue.h"
 #include "data/fetch.h"
 #include "data_report.h"
+#include "io/formats/npy.h"
 #include "mixcert/core/error.h"
-#include "mixcert/io/npy.h"
 #include "run_context.h"
 #include "terminal.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "command.h"
-#include "mixcert/io/npy.h"
+#include "io/formats/npy.h"
 #include "prior/table_process.h"
 #include "run_context.h"
 #include "terminal.h"

@@ -15,7 +15,7 @@
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
 #include "mixcert/io/model_file.h"
-#include "mixcert/tune/prior_parameters.h"
+#include "mixcert/tune/tune_options.h"
 #include "prior/critic_prior.h"
 #include "run_context.h"
 #include "terminal.h"

@@ -5,8 +5,8 @@
 
 #include <png.h>
 
-#include "io/file_error.h"
-#include "io/strict_json.h"
+#include "io/files/file_error.h"
+#include "io/files/strict_json.h"
 
 namespace mixcert::lab {
 namespace {

@@ -11,8 +11,8 @@
 #include <array>
 #include <limits>
 
-#include "io/byte_source.h"
-#include "io/file_error.h"
+#include "io/files/byte_source.h"
+#include "io/files/file_error.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert::lab {

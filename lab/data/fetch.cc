@@ -10,9 +10,9 @@
 #include "data/cifar_sheets.h"
 #include "data/contents.h"
 #include "data/fetch_area.h"
-#include "io/file_error.h"
+#include "io/files/atomic_file.h"
+#include "io/files/file_error.h"
 #include "mixcert/core/error.h"
-#include "mixcert/io/atomic_file.h"
 
 namespace mixcert::lab {
 namespace fs = std::filesystem;

@@ -11,7 +11,7 @@
 
 #include <cerrno>
 
-#include "io/file_error.h"
+#include "io/files/file_error.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert::lab {

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "data/contents.h"
-#include "io/file_error.h"
+#include "io/files/file_error.h"
 
 namespace mixcert::lab {
 namespace {

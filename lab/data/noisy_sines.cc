@@ -9,7 +9,7 @@
 #include <numbers>
 
 #include "mixcert/core/rng.h"
-#include "mixcert/simulate/normal_source.h"
+#include "statistics/simulate/normal_source.h"
 
 namespace mixcert::lab {
 namespace {

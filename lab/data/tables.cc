@@ -7,10 +7,10 @@
 #include <span>
 
 #include "data/contents.h"
-#include "io/file_error.h"
-#include "io/strict_json.h"
+#include "io/files/file_error.h"
+#include "io/files/strict_json.h"
+#include "io/formats/csv.h"
 #include "mixcert/core/error.h"
-#include "mixcert/io/csv.h"
 
 namespace mixcert::lab {
 namespace {

@@ -11,7 +11,7 @@
 #include <cmath>
 
 #include "mixcert/core/parallel.h"
-#include "mixcert/simulate/normal_source.h"
+#include "statistics/simulate/normal_source.h"
 
 namespace mixcert::lab {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/rng.h"
-#include "mixcert/simulate/normal_source.h"
+#include "statistics/simulate/normal_source.h"
 
 namespace mixcert::lab {
 namespace {

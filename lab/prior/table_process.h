@@ -7,7 +7,7 @@
 
 #include "data/dataset.h"
 #include "mixcert/core/option_table.h"
-#include "mixcert/gp/fit.h"
+#include "mixcert/gp/gaussian_process.h"
 
 namespace mixcert::lab {
 

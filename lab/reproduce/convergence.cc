@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/statistics/simulate.h"
 #include "reproduce/outcome_file.h"
 #include "reproduce/planar_mixtures.h"
 

@@ -9,8 +9,8 @@
 #include <chrono>
 #include <cmath>
 
-#include "mixcert/simulate/simulate.h"
-#include "mixcert/transport/discrete_transport.h"
+#include "mixcert/statistics/simulate.h"
+#include "mixcert/transport/mixture_transport.h"
 #include "reproduce/measurement.h"
 
 namespace mixcert::lab {
@@ -58,6 +58,7 @@ RowNumbers sampling_cost(const Context& context, const Subject& subject, Index s
 std::vector<std::pair<std::string, Options>> budgets(const Context& context) {
   Options moment = our_options();
   moment.method = Method::Moment;
+  moment.theorems = TheoremSet::Coupling;
   std::vector<std::pair<std::string, Options>> all = {{"moment", moment}, {"auto", our_options()}};
   if (context.quick()) return all;
   for (const Index pieces : {2, 4, 8})

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "mixcert/core/version.h"
-#include "report/page_parts.h"
+#include "report/pages/page_parts.h"
 
 namespace mixcert::lab {
 namespace {

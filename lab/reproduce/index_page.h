@@ -3,7 +3,7 @@
 // One page over all experiments.
 #pragma once
 
-#include "report/page_document.h"
+#include "report/pages/page_document.h"
 #include "reproduce/experiment.h"
 
 namespace mixcert::lab {

@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "mixcert/core/error.h"
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/statistics/simulate.h"
 #include "reproduce/measurement.h"
 
 namespace mixcert::lab {
@@ -58,6 +58,7 @@ Moments sampled_moments(const Context& context, const Subject& subject, Index sa
 Options joint_options(const Context& context, const NetworkSpec& spec) {
   Options options;
   options.method = Method::Moment;
+  options.theorems = TheoremSet::Coupling;
   options.joint = !spec.dropout;
   options.threads = context.options.threads;
   return options;

@@ -8,12 +8,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mixcert/propagate/certify.h"
-#include "mixcert/simulate/comparison.h"
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/certify/certify.h"
+#include "mixcert/statistics/simulate.h"
 #include "mixcert/statistics/two_sided.h"
 #include "mixcert/transport/mixture_transport.h"
-#include "mixcert/tune/tune_problem.h"
+#include "mixcert/tune/tune.h"
 
 namespace mixcert::lab {
 namespace {
@@ -150,6 +149,7 @@ Options our_options(Index pieces, bool masks) {
   Options options;
   options.pieces = pieces;
   if (masks && pieces > 1) options.method = Method::Moment;
+  options.theorems = TheoremSet::Coupling;
   return options;
 }
 

@@ -4,7 +4,7 @@
 // same distance, and of their floors, all relative to the root mean square of the mixture.
 #pragma once
 
-#include "mixcert/propagate/certify.h"
+#include "mixcert/certify/certify.h"
 #include "reproduce/outcome_file.h"
 #include "reproduce/subject.h"
 

@@ -11,9 +11,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "io/files/atomic_file.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
-#include "mixcert/io/atomic_file.h"
 
 namespace mixcert::lab {
 namespace {

@@ -8,10 +8,10 @@
 #include <cmath>
 #include <numbers>
 
+#include "methods/compression.h"
 #include "mixcert/core/rng.h"
-#include "mixcert/propagate/compression.h"
-#include "mixcert/simulate/normal_source.h"
-#include "mixcert/transport/discrete_transport.h"
+#include "mixcert/transport/mixture_transport.h"
+#include "statistics/simulate/normal_source.h"
 
 namespace mixcert::lab {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "mixcert/quantize/signature.h"
+#include "quantize/signature.h"
 
 namespace mixcert::lab {
 

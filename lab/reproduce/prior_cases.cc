@@ -8,8 +8,8 @@
 #include <array>
 #include <cmath>
 
+#include "io/files/sha256.h"
 #include "mixcert/io/model_file.h"
-#include "mixcert/io/sha256.h"
 #include "mixcert/tune/tune.h"
 #include "prior/critic_prior.h"
 #include "reproduce/subject.h"

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <optional>
 
-#include "mixcert/simulate/simulate.h"
 #include "mixcert/statistics/prior_comparison.h"
+#include "mixcert/statistics/simulate.h"
 #include "reproduce/outcome_file.h"
 #include "reproduce/prior_cases.h"
 #include "reproduce/subject.h"

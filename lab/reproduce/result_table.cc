@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/text_table.h"
+#include "report/terminal/text_table.h"
 
 namespace mixcert::lab {
 namespace {

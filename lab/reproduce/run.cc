@@ -8,8 +8,8 @@
 #include <chrono>
 #include <optional>
 
+#include "io/files/atomic_file.h"
 #include "mixcert/core/error.h"
-#include "mixcert/io/atomic_file.h"
 #include "reproduce/index_page.h"
 #include "reproduce/outcome_file.h"
 

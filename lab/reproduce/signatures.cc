@@ -9,7 +9,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/statistics/simulate.h"
 #include "reproduce/experiment.h"
 #include "reproduce/planar_mixtures.h"
 

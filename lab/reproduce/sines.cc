@@ -6,8 +6,8 @@
 
 #include <cmath>
 
-#include "mixcert/propagate/certify.h"
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/certify/certify.h"
+#include "mixcert/statistics/simulate.h"
 #include "reproduce/measurement.h"
 
 namespace mixcert::lab {

@@ -10,11 +10,11 @@
 #include <span>
 
 #include "data/load.h"
+#include "io/files/sha256.h"
+#include "io/formats/npy.h"
 #include "mixcert/core/error.h"
-#include "mixcert/io/inputs.h"
+#include "mixcert/io/input_file.h"
 #include "mixcert/io/model_file.h"
-#include "mixcert/io/npy.h"
-#include "mixcert/io/sha256.h"
 #include "train/train.h"
 
 namespace mixcert::lab {

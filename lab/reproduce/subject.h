@@ -4,8 +4,8 @@
 // from its data set, both also as files so that the commands of a row can be typed.
 #pragma once
 
+#include "mixcert/certificate/options.h"
 #include "mixcert/network/network.h"
-#include "mixcert/propagate/options.h"
 #include "reproduce/experiment.h"
 #include "reproduce/network_catalogue.h"
 

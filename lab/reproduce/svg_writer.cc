@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "mixcert/core/error.h"
-#include "report/html_text.h"
+#include "report/pages/html_text.h"
 
 namespace mixcert::lab {
 

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "mixcert/quantize/normal_quantizer.h"
+#include "quantize/normal_quantizer.h"
 #include "reproduce/experiment.h"
 
 namespace mixcert::lab {

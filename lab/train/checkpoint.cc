@@ -8,10 +8,10 @@
 #include <charconv>
 #include <csignal>
 
+#include "io/formats/safetensors.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
 #include "mixcert/core/rng.h"
-#include "mixcert/io/safetensors.h"
 
 namespace mixcert::lab {
 namespace {

@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "mixcert/core/error.h"
-#include "mixcert/simulate/normal_source.h"
+#include "statistics/simulate/normal_source.h"
 
 namespace mixcert::lab {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "mixcert/core/error.h"
-#include "mixcert/simulate/normal_source.h"
+#include "statistics/simulate/normal_source.h"
 #include "train/activation_values.h"
 
 namespace mixcert::lab {

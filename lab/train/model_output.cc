@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "io/formats/safetensors.h"
 #include "mixcert/core/error.h"
-#include "mixcert/io/safetensors.h"
 #include "train/learner.h"
 
 namespace mixcert::lab {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "mixcert/core/parallel.h"
-#include "mixcert/simulate/normal_source.h"
+#include "statistics/simulate/normal_source.h"
 
 namespace mixcert::lab {
 namespace {

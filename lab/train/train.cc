@@ -8,9 +8,9 @@
 #include <cmath>
 #include <memory>
 
+#include "io/formats/npy.h"
 #include "mixcert/core/error.h"
 #include "mixcert/io/model_file.h"
-#include "mixcert/io/npy.h"
 #include "train/adam_learner.h"
 #include "train/checkpoint.h"
 #include "train/model_output.h"

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "mixcert/io/sha256.h"
+#include "io/files/sha256.h"
 #include "train/checkpoint.h"
 
 namespace mixcert::lab {

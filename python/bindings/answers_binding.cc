@@ -8,13 +8,10 @@
 #include "bindings.h"
 #include "interruptible.h"
 #include "keywords.h"
-#include "mixcert/answer/credible.h"
-#include "mixcert/answer/expectation.h"
-#include "mixcert/answer/moments.h"
+#include "mixcert/answer/answers.h"
 #include "mixcert/answer/options.h"
 #include "mixcert/answer/predictive.h"
-#include "mixcert/answer/probability.h"
-#include "mixcert/answer/statement_parser.h"
+#include "mixcert/answer/statement.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert::python {

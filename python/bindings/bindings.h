@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "mixcert/certificate/options.h"
+#include "mixcert/certificate/result.h"
 #include "mixcert/io/result_file.h"
 #include "mixcert/network/ensemble.h"
 #include "mixcert/network/layer_spec.h"
-#include "mixcert/propagate/options.h"
-#include "mixcert/propagate/result.h"
 
 namespace mixcert::python {
 

@@ -11,7 +11,7 @@
 #include "bindings.h"
 #include "interruptible.h"
 #include "keywords.h"
-#include "mixcert/propagate/certify.h"
+#include "mixcert/certify/certify.h"
 #include "mixcert/statistics/two_sided.h"
 #include "mixcert/transport/mixture_transport.h"
 

@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "bindings.h"
+#include "io/files/atomic_file.h"
+#include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
-#include "mixcert/io/atomic_file.h"
-#include "mixcert/network/layer_shape.h"
-#include "mixcert/propagate/certify.h"
-#include "report/certify_collector.h"
-#include "report/certify_page.h"
+#include "mixcert/network/layer_spec.h"
+#include "report/pages/certify_collector.h"
+#include "report/pages/certify_page.h"
 
 namespace mixcert::python {
 namespace {

@@ -13,13 +13,13 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "gradient/joint/joint_moment_pass.h"
+#include "gradient/moment/bound_gradient.h"
+#include "gradient/signature/signature_pass.h"
 #include "interruptible.h"
 #include "keywords.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/parallel.h"
-#include "mixcert/gradient/bound_gradient.h"
-#include "mixcert/gradient/joint_moment_pass.h"
-#include "mixcert/gradient/signature_pass.h"
 
 namespace mixcert::python {
 namespace {
@@ -57,8 +57,9 @@ using AnyPass = std::variant<MomentBound, JointMomentPass, SignaturePass>;
 
 /// Options that derivatives exist for; the others must keep their defaults.
 void require_supported(const Options& options) {
-  static constexpr std::array<const char*, 8> kept = {"method",      "joint", "signature-size", "components",
-                                                      "certificate", "grid",  "seed",           "threads"};
+  static constexpr std::array<const char*, 9> kept = {"method",         "theorems",   "joint",
+                                                      "signature-size", "components", "certificate",
+                                                      "grid",           "seed",       "threads"};
   const Options defaults;
   for (const auto& field : option_table()) {
     const bool known = std::find(kept.begin(), kept.end(), field.name) != kept.end();
@@ -66,7 +67,11 @@ void require_supported(const Options& options) {
         known || field.get(options) == field.get(defaults),
         keyword_name(field.name) + ": expected its default, the certificate with derivatives has no other");
   }
-  require(options.method != Method::Cross, "method: expected auto, moment or signature, got cross");
+  require(options.method == Method::Moment || options.method == Method::Signature,
+          "method: expected moment or signature, got " + std::string(to_string(options.method)) +
+              ", which has no derivatives");
+  require(options.method != Method::Moment || options.theorems == TheoremSet::Coupling,
+          "theorems: expected coupling, got all, which have no derivatives");
 }
 
 class DifferentiableRun {

@@ -9,7 +9,7 @@
 
 #include "bindings.h"
 #include "mixcert/answer/options.h"
-#include "mixcert/propagate/options.h"
+#include "mixcert/certificate/options.h"
 #include "mixcert/tune/tune_options.h"
 
 namespace mixcert::python {

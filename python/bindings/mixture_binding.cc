@@ -11,8 +11,8 @@
 #include "interruptible.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/parallel.h"
-#include "mixcert/mixture/symmetric_eigen.h"
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/statistics/simulate.h"
+#include "mixture/symmetric_eigen.h"
 
 namespace mixcert::python {
 namespace {

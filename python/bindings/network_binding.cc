@@ -10,14 +10,14 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "interruptible.h"
+#include "io/files/sha256.h"
 #include "mixcert/core/error.h"
 #include "mixcert/io/model_file.h"
-#include "mixcert/io/sha256.h"
-#include "mixcert/network/layer_shape.h"
+#include "mixcert/network/layer_spec.h"
 #include "mixcert/network/network_builder.h"
-#include "mixcert/simulate/simulate.h"
-#include "report/page_parts.h"
-#include "report/text_report.h"
+#include "mixcert/statistics/simulate.h"
+#include "report/pages/page_parts.h"
+#include "report/terminal/text_report.h"
 
 namespace mixcert::python {
 namespace {

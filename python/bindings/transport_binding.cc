@@ -7,10 +7,9 @@
 #include "bindings.h"
 #include "interruptible.h"
 #include "mixcert/core/error.h"
-#include "mixcert/quantize/signature.h"
-#include "mixcert/transport/discrete_transport.h"
 #include "mixcert/transport/gaussian_transport.h"
 #include "mixcert/transport/mixture_transport.h"
+#include "quantize/signature.h"
 
 namespace mixcert::python {
 namespace {

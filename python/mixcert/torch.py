@@ -171,8 +171,9 @@ def certify(
 
     `network` is a module of dense layers and activations with independent normal weights (its conventions are
     those of `mixcert.from_torch`), or a list of :class:`Layer` with the names of activations between. `inputs` are
-    as for `mixcert.certify`; there are no derivatives in them. `method` is "moment", or "signature" with
-    `signature_size` and `components`.
+    as for `mixcert.certify`; there are no derivatives in them. `method` is "moment" with the theorems of the coupling
+    (the bound of `mixcert.certify(..., method="moment", theorems="coupling")`; the other theorems have no derivatives),
+    or "signature" with `signature_size` and `components`.
 
     >>> mean = torch.tensor([[1.0], [-1.0]], dtype=torch.float64, requires_grad=True)
     >>> layers = [Layer(mean, torch.full((2, 1), 0.1)), "tanh", Layer(torch.ones(1, 2), torch.full((1, 2), 0.1))]
@@ -186,7 +187,9 @@ def certify(
         if inputs.requires_grad:
             raise ValueError("inputs: expected a tensor without requires_grad, there are no derivatives in it")
         inputs = inputs.detach().cpu().numpy()
-    chosen = dict(options, method="moment" if method == "auto" else method, joint=joint)
+    chosen = dict(options, method=method, joint=joint)
+    if method == "moment":
+        chosen.setdefault("theorems", "coupling")
     run = _core.DifferentiableRun(plan.network(tensors), inputs, chosen)
     values = _Certify.apply(run, *tensors)
     return Certificate(*(value[0] for value in values) if run.single else values)

@@ -1,11 +1,11 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Activations of whole layers.
-#include "mixcert/activation/activation_map.h"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "mixcert/activation/activation.h"
 
 namespace mixcert {
 

@@ -9,7 +9,7 @@
 #include <numbers>
 
 #include "activation/enclosed_arithmetic.h"
-#include "mixcert/core/normal.h"
+#include "core/normal.h"
 
 namespace mixcert {
 namespace {

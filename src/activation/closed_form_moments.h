@@ -3,7 +3,7 @@
 // Moments of piecewise linear activations in closed form, (V.2).
 #pragma once
 
-#include "mixcert/activation/gaussian_moments.h"
+#include "activation/gaussian_moments.h"
 
 namespace mixcert {
 

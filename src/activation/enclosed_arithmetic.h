@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "mixcert/activation/gaussian_moments.h"
+#include "activation/gaussian_moments.h"
 
 namespace mixcert {
 

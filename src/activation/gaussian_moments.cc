@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Which formula for which activation: docs/theory/moments.md, (V.2) to (V.8).
-#include "mixcert/activation/gaussian_moments.h"
+#include "activation/gaussian_moments.h"
 
 #include <cmath>
 

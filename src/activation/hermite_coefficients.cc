@@ -15,7 +15,7 @@
 #include "activation/node_values.h"
 #include "activation/quadrature_moments.h"
 #include "activation/strip_bound.h"
-#include "mixcert/core/normal.h"
+#include "core/normal.h"
 
 namespace mixcert {
 namespace {

@@ -5,7 +5,7 @@
 // trapezoidal rule for the analytic ones; elu and extreme deviations have the first three coefficients only.
 #pragma once
 
-#include "mixcert/activation/gaussian_moments.h"
+#include "activation/gaussian_moments.h"
 
 namespace mixcert {
 

@@ -20,14 +20,14 @@ using LongArray = Eigen::Array<long double, Eigen::Dynamic, 1>;
 // Beyond the last zero of h_25 by far: h_p phi is below 1e-20 of the integrand's scale there.
 constexpr double kHermiteCut = 13.0;
 // A rule is fine enough when its error is below e^-36 of the integrand's growth.
-constexpr double kExponent = 36.0;
+constexpr double kHermiteExponent = 36.0;
 // Steps are multiples of 2^-12, so that nodes are exact.
-constexpr int kLevels = 38;
-constexpr double kStepUnit = 4096.0;
+constexpr int kHermiteLevels = 38;
+constexpr double kHermiteStepUnit = 4096.0;
 
 HermiteRule make_rule(int level) {
   HermiteRule rule;
-  rule.step = std::floor(0.8 * std::exp2(-level / 8.0) * kStepUnit) / kStepUnit;
+  rule.step = std::floor(0.8 * std::exp2(-level / 8.0) * kHermiteStepUnit) / kHermiteStepUnit;
   const int half = static_cast<int>(std::ceil(kHermiteCut / rule.step));
   if (2 * half + 1 > kMostNodes) return rule;
   rule.nodes.resize(2 * half + 1);
@@ -63,8 +63,8 @@ HermiteRule make_rule(int level) {
 const HermiteRule* coarsest_rule(double longest_step) {
   static const std::vector<HermiteRule> rules = [] {
     std::vector<HermiteRule> made;
-    made.reserve(kLevels);
-    for (int level = 0; level < kLevels; ++level) made.push_back(make_rule(level));
+    made.reserve(kHermiteLevels);
+    for (int level = 0; level < kHermiteLevels; ++level) made.push_back(make_rule(level));
     return made;
   }();
   for (const HermiteRule& rule : rules) {
@@ -84,7 +84,7 @@ double recurrence_error(Index steps) {
 const HermiteRule* hermite_rule(const Analytic& function, double deviation) {
   const double a = favourable_half_width(function, deviation) / deviation;
   const double root = std::sqrt(static_cast<double>(kHermiteOrder));
-  return coarsest_rule(2.0 * std::numbers::pi * a / (kExponent + 0.5 * a * a + a * root));
+  return coarsest_rule(2.0 * std::numbers::pi * a / (kHermiteExponent + 0.5 * a * a + a * root));
 }
 
 }  // namespace mixcert

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "activation/activation_traits.h"
+#include "core/normal.h"
 #include "mixcert/activation/activation.h"
-#include "mixcert/core/normal.h"
 
 namespace mixcert {
 namespace {

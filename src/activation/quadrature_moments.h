@@ -5,7 +5,7 @@
 // function where it is so large that nodes cannot find the place where the function bends, (V.8).
 #pragma once
 
-#include "mixcert/activation/gaussian_moments.h"
+#include "activation/gaussian_moments.h"
 
 namespace mixcert {
 

@@ -3,15 +3,14 @@
 // Projection (U.8). Computed means and deviations differ from those of direction'y under the stored mixture;
 // the difference is a distance between two laws and is added to the bounds, so that everything after this
 // file may take the line's numbers as exact.
-#include "mixcert/answer/certified_line.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "answer/projection.h"
+#include "answer/statements/projection.h"
+#include "mixcert/answer/certified_law.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
 

@@ -12,11 +12,11 @@
 #include <cmath>
 #include <string>
 
-#include "answer/sampled_probability.h"
-#include "mixcert/answer/expectation.h"
+#include "answer/statements/sampled_probability.h"
+#include "mixcert/answer/answers.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/statistics/simulate.h"
 #include "sigmoid_envelope.h"
 
 namespace mixcert {

@@ -4,14 +4,13 @@
 //     sup over p of P_p(y <= l - r or y >= u + r)  <=  1 - level,
 // the dual bound of a union of two half-lines. It falls as r grows; only an r that passed is returned. The
 // search begins where Chebyshev's inequality proves it: at (s + eps)/sqrt(1 - level) about the mean.
-#include "mixcert/answer/credible.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
 
 #include "answer/line_dual.h"
+#include "mixcert/answer/answers.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
 

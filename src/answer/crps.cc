@@ -7,9 +7,9 @@
 #include <cmath>
 #include <limits>
 
+#include "core/normal.h"
 #include "mixcert/answer/predictive.h"
 #include "mixcert/core/error.h"
-#include "mixcert/core/normal.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {

@@ -1,13 +1,12 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
-#include "mixcert/answer/expectation.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "mixcert/answer/answers.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/statistics/simulate.h"
 
 namespace mixcert {
 

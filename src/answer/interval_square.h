@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "mixcert/answer/interval.h"
+#include "mixcert/answer/certified_law.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "mixcert/answer/line_mixture.h"
+#include "mixcert/answer/certified_law.h"
 
 namespace mixcert {
 

@@ -4,16 +4,15 @@
 //     Var y = E(y - c)^2 - (c - E y)^2
 // with c the computed mean, whose error bounds the last term. Everything is divided by the largest deviation
 // first, so that nothing overflows or is lost.
-#include "mixcert/answer/line_mixture.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
 
+#include "core/normal.h"
+#include "mixcert/answer/certified_law.h"
 #include "mixcert/core/error.h"
-#include "mixcert/core/normal.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {

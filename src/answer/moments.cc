@@ -4,8 +4,6 @@
 //     inf over x > 0 of  (1/2 + x) eps^2 + v+/(4x) + v-/(4(1+x)),     v+- = Var((y_i +- y_j)/sqrt 2) under q,
 // upward, and downward with v+ and v- exchanged. Every x is valid; the best one solves a monotone equation.
 // The simpler eps sqrt(s_i^2 + s_j^2) + eps^2/2 is never less.
-#include "mixcert/answer/moments.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,7 +11,8 @@
 #include <string>
 
 #include "answer/interval_square.h"
-#include "answer/projection.h"
+#include "answer/statements/projection.h"
+#include "mixcert/answer/answers.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mixcert/core/normal.h"
+#include "core/normal.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {

@@ -9,11 +9,11 @@
 #include <limits>
 #include <string>
 
+#include "activation/gaussian_moments.h"
 #include "answer/interval_square.h"
-#include "mixcert/activation/gaussian_moments.h"
-#include "mixcert/answer/moments.h"
+#include "mixcert/answer/answers.h"
 #include "mixcert/core/error.h"
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/statistics/simulate.h"
 
 namespace mixcert {
 namespace {

@@ -2,14 +2,13 @@
 //
 // Half-lines and intervals (U.5). The upper end is the dual bound of the closed set, the lower end one minus
 // that of the complement of the open set.
-#include "mixcert/answer/probability.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
 
 #include "answer/line_dual.h"
+#include "mixcert/answer/answers.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
 

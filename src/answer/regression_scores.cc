@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "mixcert/answer/probability.h"
+#include "mixcert/answer/answers.h"
 #include "mixcert/answer/scores.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
@@ -61,7 +61,7 @@ Interval covered(const Interval& pit, double level) {
   return {estimate ? 1.0 : 0.0, certainly ? 1.0 : 0.0, possibly ? 1.0 : 0.0};
 }
 
-Interval root(const Interval& square) {
+Interval root_of(const Interval& square) {
   return {std::sqrt(square.estimate), positive_part(next_down(std::sqrt(positive_part(square.lower)))),
           next_up(std::sqrt(square.upper))};
 }
@@ -124,8 +124,8 @@ RegressionSummary RegressionScores::summary() const {
       summary.points > 0 ? static_cast<double>(targets_) / static_cast<double>(summary.points) : 1.0;
   const Interval square = square_error_.mean();
   const double gamma = rounding_gamma(4);
-  summary.rmse = root({square.estimate / per_point, square.lower / per_point * (1.0 - gamma),
-                       square.upper / per_point * (1.0 + gamma)});
+  summary.rmse = root_of({square.estimate / per_point, square.lower / per_point * (1.0 - gamma),
+                          square.upper / per_point * (1.0 + gamma)});
   summary.nll = nll_.mean();
   summary.crps = crps_.mean();
   for (std::size_t l = 0; l < levels_.size(); ++l) {

@@ -4,12 +4,11 @@
 // the better one where the sample variance is far below mean (1 - mean); and Chernoff's in its relative
 // entropy form (Hoeffding 1963, Theorem 1), the better one for rare events: at a mean near 0 it needs
 // log(1/d)/n where Bernstein needs 7/3 of it. It implies Hoeffding's, which is therefore not used.
-#include "mixcert/answer/sampled_mean.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "mixcert/answer/answers.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
 

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Standard normal law. Truncated moments follow (Q.3) of docs/theory/quantizers.md.
-#include "mixcert/core/normal.h"
+#include "core/normal.h"
 
 #include <algorithm>
 #include <array>

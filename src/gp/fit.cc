@@ -2,8 +2,6 @@
 //
 // Maximum marginal likelihood. NLopt is C: what the likelihood throws is kept, stops the search and is thrown
 // again behind it.
-#include "mixcert/gp/fit.h"
-
 #include <nlopt.h>
 
 #include <algorithm>
@@ -16,7 +14,8 @@
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
 #include "mixcert/core/rng.h"
-#include "mixcert/simulate/normal_source.h"
+#include "mixcert/gp/gaussian_process.h"
+#include "statistics/simulate/normal_source.h"
 
 namespace mixcert {
 namespace {

@@ -1,10 +1,9 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Zero, constant and linear mean functions.
-#include "mixcert/gp/mean_function.h"
-
 #include "gp/call_parser.h"
 #include "mixcert/core/error.h"
+#include "mixcert/gp/kernel.h"
 
 namespace mixcert {
 namespace {

@@ -1,8 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Regression through the Cholesky factor (K.3 - K.5).
-#include "mixcert/gp/regression.h"
-
 #include <Eigen/Cholesky>
 #include <cmath>
 #include <numbers>
@@ -11,6 +9,7 @@
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
 #include "mixcert/core/rounding.h"
+#include "mixcert/gp/gaussian_process.h"
 
 namespace mixcert {
 namespace {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <variant>
 
-#include "certify/metric_forms.h"
 #include "mixcert/core/error.h"
-#include "mixcert/mixture/eigenpairs.h"
+#include "mixture/eigenpairs.h"
+#include "sensitivity/metric_forms.h"
 
 namespace mixcert {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "mixcert/certify/sensitivity.h"
-#include "mixcert/gradient/network_gradient.h"
+#include "mixcert/gradient/objective.h"
+#include "sensitivity/sensitivity.h"
 
 namespace mixcert {
 

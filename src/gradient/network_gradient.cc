@@ -1,12 +1,11 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Zeros of the right sizes, and which networks have derivatives.
-#include "mixcert/gradient/network_gradient.h"
-
 #include <string>
 #include <variant>
 
 #include "mixcert/core/error.h"
+#include "mixcert/gradient/objective.h"
 
 namespace mixcert {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <utility>
 
+#include "gradient/joint/joint_moment_pass.h"
+#include "gradient/signature/signature_pass.h"
 #include "gradient/transport_gradient.h"
 #include "mixcert/core/error.h"
-#include "mixcert/gradient/joint_moment_pass.h"
-#include "mixcert/gradient/signature_pass.h"
 
 namespace mixcert {
 namespace {

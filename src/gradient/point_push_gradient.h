@@ -4,7 +4,7 @@
 #pragma once
 
 #include "gradient/gaussian_gradient.h"
-#include "mixcert/gradient/network_gradient.h"
+#include "mixcert/gradient/objective.h"
 
 namespace mixcert {
 

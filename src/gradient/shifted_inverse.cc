@@ -10,7 +10,7 @@
 #include <Eigen/QR>
 #include <cmath>
 
-#include "mixcert/mixture/symmetric_eigen.h"
+#include "mixture/symmetric_eigen.h"
 
 namespace mixcert {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
-#include "mixcert/mixture/singular_values.h"
-#include "mixcert/mixture/symmetric_eigen.h"
 #include "mixcert/transport/mixture_transport.h"
+#include "mixture/singular_values.h"
+#include "mixture/symmetric_eigen.h"
 
 namespace mixcert {
 namespace {

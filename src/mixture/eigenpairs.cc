@@ -3,7 +3,7 @@
 // Leading eigenpairs. The only translation unit that sees Spectra (16 s to compile).
 // Spectra throws for one-dimensional and zero matrices, so small ones go to Eigen's dense
 // solver, which is also the answer when Lanczos does not converge.
-#include "mixcert/mixture/eigenpairs.h"
+#include "mixture/eigenpairs.h"
 
 #include <Spectra/SymEigsSolver.h>
 
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "mixcert/core/rounding.h"
-#include "mixcert/mixture/symmetric_eigen.h"
+#include "mixture/symmetric_eigen.h"
 
 namespace mixcert {
 namespace {

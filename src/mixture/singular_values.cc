@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Eigen's solvers: bidiagonalisation, then divide and conquer; and Jacobi rotations.
-#include "mixcert/mixture/singular_values.h"
+#include "mixture/singular_values.h"
 
 #include <Eigen/SVD>
 

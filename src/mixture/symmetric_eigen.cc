@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Eigen's solver: Householder tridiagonalisation and implicit QR.
-#include "mixcert/mixture/symmetric_eigen.h"
+#include "mixture/symmetric_eigen.h"
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>

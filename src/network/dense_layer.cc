@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "core/column_product.h"
+#include "core/overloaded.h"
 #include "mixcert/core/error.h"
 #include "network/layer_validation.h"
-#include "network/overloaded.h"
 
 namespace mixcert {
 namespace {
@@ -184,6 +184,22 @@ DenseLayer::DenseLayer(std::string name, Matrix weight_mean, Vector bias_mean, W
 bool DenseLayer::is_deterministic() const {
   return std::holds_alternative<DeterministicWeights>(weights_) &&
          std::holds_alternative<DeterministicBias>(bias_);
+}
+
+bool DenseLayer::has_random_weights() const {
+  return !std::holds_alternative<DeterministicWeights>(weights_);
+}
+
+bool DenseLayer::has_independent_outputs() const {
+  const bool independent = std::holds_alternative<DeterministicWeights>(weights_) ||
+                           std::holds_alternative<MeanFieldWeights>(weights_);
+  return independent && !std::holds_alternative<CorrelatedBias>(bias_);
+}
+
+bool DenseLayer::is_gaussian() const {
+  const auto* weights = std::get_if<MeanFieldWeights>(&weights_);
+  const auto* bias = std::get_if<IndependentBias>(&bias_);
+  return (weights == nullptr || weights->law.is_normal()) && (bias == nullptr || bias->law.is_normal());
 }
 
 DenseLayer::Pushed DenseLayer::push(ConstMatrixRef points, Index input_count) const {

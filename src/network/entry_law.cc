@@ -1,10 +1,9 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Shapes of weight laws.
-#include "mixcert/network/entry_law.h"
-
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
+#include "mixcert/network/weight_law.h"
 #include "network/law_distance.h"
 
 namespace mixcert {

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <vector>
 
-#include "mixcert/core/normal.h"
+#include "core/normal.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {

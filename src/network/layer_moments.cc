@@ -4,8 +4,8 @@
 // and rounding bounds are made of, docs/theory/metrics.md (M.3).
 #include <algorithm>
 
+#include "core/overloaded.h"
 #include "mixcert/network/dense_layer.h"
-#include "network/overloaded.h"
 
 namespace mixcert {
 namespace {
@@ -122,6 +122,38 @@ double DenseLayer::row_variance(Index i) const {
                    return law.covariance.diagonal().segment(i * (inputs() + 1), inputs()).sum();
                  },
                  [&](const SharedWeights& law) { return shared_row_variance(law, i, inputs()); }},
+      weights_);
+}
+
+Matrix DenseLayer::weight_variances() const {
+  // Entries of W in the order of full covariances: row by row, `stride` to a row.
+  const auto from_diagonal = [&](const Vector& diagonal, Index stride) -> Matrix {
+    return diagonal.reshaped(stride, outputs()).topRows(inputs()).transpose();
+  };
+  return std::visit(
+      Overloaded{
+          [&](const DeterministicWeights&) -> Matrix { return Matrix::Zero(outputs(), inputs()); },
+          [](const MeanFieldWeights& law) -> Matrix { return law.variance; },
+          [](const KroneckerWeights& law) -> Matrix {
+            return law.row_covariance.diagonal() * law.column_covariance.diagonal().transpose();
+          },
+          [](const KroneckerEigenbasisWeights& law) -> Matrix {
+            return law.row_basis.cwiseAbs2() * law.variance * law.column_basis.cwiseAbs2().transpose();
+          },
+          [](const LowRankWeights& law) -> Matrix {
+            Matrix variance = law.variance;
+            for (const Matrix& factor : law.factor) variance += factor.cwiseAbs2();
+            return variance;
+          },
+          [&](const FullWeights& law) { return from_diagonal(law.covariance.diagonal(), inputs()); },
+          [&](const JointWeights& law) { return from_diagonal(law.covariance.diagonal(), inputs() + 1); },
+          [&](const SharedWeights& law) -> Matrix {
+            Matrix variance = Matrix::Zero(outputs(), inputs());
+            for (const auto& place : law.places) {
+              if (place.column < inputs()) variance(place.row, place.column) += law.variance(place.parameter);
+            }
+            return variance;
+          }},
       weights_);
 }
 

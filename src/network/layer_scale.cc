@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "network/overloaded.h"
+#include "core/overloaded.h"
 
 namespace mixcert {
 namespace {

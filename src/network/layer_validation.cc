@@ -6,11 +6,11 @@
 #include <cmath>
 #include <variant>
 
+#include "core/overloaded.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
 #include "mixcert/core/rounding.h"
-#include "mixcert/mixture/symmetric_eigen.h"
-#include "network/overloaded.h"
+#include "mixture/symmetric_eigen.h"
 
 namespace mixcert {
 namespace {

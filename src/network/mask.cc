@@ -1,15 +1,14 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Moments of masks, docs/theory/dropout.md (D.1), (D.2).
-#include "mixcert/network/mask.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "core/normal.h"
 #include "mixcert/core/error.h"
-#include "mixcert/core/normal.h"
 #include "mixcert/core/option_table.h"
+#include "mixcert/network/network.h"
 
 namespace mixcert {
 namespace {

@@ -53,4 +53,19 @@ Network::Features Network::features(ConstMatrixRef inputs) const {
   return features;
 }
 
+bool Network::is_gaussian() const {
+  return std::all_of(layers_.begin(), layers_.end(),
+                     [](const DenseLayer& layer) { return layer.is_gaussian(); });
+}
+
+std::string Network::correlated_layer() const {
+  for (Index k = 1; k <= hidden_count(); ++k) {
+    if (layer(k).has_independent_outputs()) continue;
+    return "layer '" + layer(k).name() + "' has correlated outputs (weights " +
+           std::string(family_name(layer(k).weights())) + ", bias " +
+           std::string(family_name(layer(k).bias())) + ")";
+  }
+  return "";
+}
+
 }  // namespace mixcert

@@ -3,7 +3,7 @@
 // Names of the weight and bias families.
 #include "mixcert/network/weight_law.h"
 
-#include "network/overloaded.h"
+#include "core/overloaded.h"
 
 namespace mixcert {
 

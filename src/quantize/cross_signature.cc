@@ -6,10 +6,10 @@
 #include <cmath>
 #include <vector>
 
+#include "core/normal.h"
 #include "mixcert/core/error.h"
-#include "mixcert/core/normal.h"
-#include "mixcert/mixture/eigenpairs.h"
-#include "mixcert/quantize/signature.h"
+#include "mixture/eigenpairs.h"
+#include "quantize/signature.h"
 
 namespace mixcert {
 namespace {

@@ -4,7 +4,7 @@
 //     r_i = E[Z - c_i; cell i] = 0,
 // whose Jacobian is tridiagonal: docs/theory/quantizers.md (Q.1). By symmetry only the
 // positive half is solved for.
-#include "mixcert/quantize/normal_quantizer.h"
+#include "quantize/normal_quantizer.h"
 
 #include <cmath>
 #include <map>
@@ -14,8 +14,8 @@
 #include <string>
 #include <utility>
 
+#include "core/normal.h"
 #include "mixcert/core/error.h"
-#include "mixcert/core/normal.h"
 
 namespace mixcert {
 namespace {

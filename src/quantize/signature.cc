@@ -2,7 +2,7 @@
 //
 // Grid signatures: docs/theory/signatures.md, (S.1) to (S.3), and (R.5) for the rounding of
 // their directions.
-#include "mixcert/quantize/signature.h"
+#include "quantize/signature.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "mixcert/core/error.h"
-#include "mixcert/mixture/eigenpairs.h"
-#include "mixcert/quantize/grid_allocation.h"
+#include "mixture/eigenpairs.h"
+#include "quantize/grid_allocation.h"
 
 namespace mixcert {
 namespace {

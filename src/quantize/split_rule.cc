@@ -2,7 +2,7 @@
 //
 // Reads the table of splitting rules, which holds the nonnegative half of each symmetric rule.
 // The errors are proven by the program that writes the table: docs/theory/splitting.md (P.2).
-#include "mixcert/quantize/split_rule.h"
+#include "quantize/split_rule.h"
 
 #include <cstddef>
 #include <iterator>

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <variant>
 
-#include "certify/surrogate_push.h"
-#include "mixcert/core/normal.h"
-#include "mixcert/simulate/normal_source.h"
+#include "core/normal.h"
+#include "methods/moment/surrogate_push.h"
+#include "statistics/simulate/normal_source.h"
 
 namespace mixcert {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "mixcert/certify/moment_trace.h"
+#include "methods/moment/moment_trace.h"
 #include "mixcert/network/network.h"
 #include "statistics/split_map.h"
 

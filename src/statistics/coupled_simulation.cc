@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // The coupled simulation of docs/theory/statistics.md (C.3), in pieces of samples with a generator each.
-#include "mixcert/statistics/coupled_simulation.h"
+#include "statistics/coupled_simulation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "mixcert/core/error.h"
-#include "simulate/gaussian_sampler.h"
 #include "statistics/coupled_layer.h"
+#include "statistics/simulate/gaussian_sampler.h"
 
 namespace mixcert {
 namespace {
 
-constexpr Index kPieceColumns = 200;
+constexpr Index kCoupledColumns = 200;
 
 void check_arguments(const Network& network, ConstVectorRef input, const MomentTrace& trace,
                      const SimulationOptions& options) {
@@ -61,8 +61,8 @@ CoupledSamples simulate_coupled(const Network& network, ConstVectorRef input, In
     Generator generator =
         make_generator(options.seed, Stream::Coupling, static_cast<std::uint64_t>(input_index),
                        static_cast<std::uint64_t>(piece));
-    const Index begin = piece * kPieceColumns;
-    const Index count = std::min(kPieceColumns, options.samples - begin);
+    const Index begin = piece * kCoupledColumns;
+    const Index count = std::min(kCoupledColumns, options.samples - begin);
     CoupledState state{
         first.draw(generator, count), {}, std::vector<Index>(static_cast<std::size_t>(count), 0)};
     state.surrogate = state.network;
@@ -70,7 +70,7 @@ CoupledSamples simulate_coupled(const Network& network, ConstVectorRef input, In
     samples.network.middleCols(begin, count) = state.network;
     samples.surrogate.middleCols(begin, count) = state.surrogate;
   };
-  const Index pieces = (options.samples + kPieceColumns - 1) / kPieceColumns;
+  const Index pieces = (options.samples + kCoupledColumns - 1) / kCoupledColumns;
   parallel_for(pieces, options.threads, run_piece, options.cancel);
   return samples;
 }

@@ -2,7 +2,7 @@
 //
 // Third cumulants of the output of one hidden layer, and the dual bound that they give: docs/theory,
 // statistics.md (C.6).
-#include "mixcert/statistics/dual_bound.h"
+#include "statistics/dual_bound.h"
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
@@ -11,10 +11,10 @@
 #include <variant>
 
 #include "activation/quadrature_rules.h"
-#include "certify/moment_error.h"
-#include "certify/replaced_weights.h"
-#include "mixcert/statistics/mean_bound.h"
+#include "certificate/replaced_weights.h"
+#include "methods/moment/moment_error.h"
 #include "statistics/cubic_potential.h"
+#include "statistics/mean_bound.h"
 
 namespace mixcert {
 namespace {
@@ -48,7 +48,7 @@ double ball_radius(Index r) {
 bool applies(const Network& network, const GaussianMixture& mixture) {
   if (network.hidden_count() != 1 || network.has_masks() || mixture.size() != 1) return false;
   for (Index k = 0; k < 2; ++k) {
-    if (!has_independent_outputs(network.layer(k)) || has_replaced_weights(network.layer(k))) return false;
+    if (!network.layer(k).has_independent_outputs() || !network.layer(k).is_gaussian()) return false;
   }
   return true;
 }

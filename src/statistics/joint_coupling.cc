@@ -1,19 +1,19 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // The coupled simulation of docs/theory/statistics.md (C.5), in pieces of samples with a generator each.
-#include "mixcert/statistics/joint_coupling.h"
+#include "statistics/joint_coupling.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "certify/replaced_weights.h"
+#include "certificate/replaced_weights.h"
+#include "methods/moment/moment_propagate.h"
 #include "mixcert/core/error.h"
-#include "mixcert/propagate/moment_propagate.h"
-#include "simulate/gaussian_sampler.h"
 #include "statistics/gaussian_map.h"
 #include "statistics/joint_layer_coupling.h"
+#include "statistics/simulate/gaussian_sampler.h"
 
 namespace mixcert {
 namespace {
@@ -36,9 +36,9 @@ void check_arguments(const Network& network, ConstMatrixRef inputs, const JointT
   require(options.samples > 0, name + "expected samples >= 1, got " + std::to_string(options.samples));
   require(!network.has_masks(), name + "the network has dropout");
   for (Index k = 0; k < network.layer_count(); ++k) {
-    require(!has_replaced_weights(network.layer(k)), name + "the network has weights that are not Gaussian");
+    require(network.layer(k).is_gaussian(), name + "the network has weights that are not Gaussian");
   }
-  const std::string correlated = correlated_layer(network);
+  const std::string correlated = network.correlated_layer();
   require(correlated.empty(), name + correlated);
   for (std::size_t k = 0; k < trace.layers.size(); ++k) {
     const JointLayerTrace& layer = trace.layers[k];

@@ -10,9 +10,9 @@
 #include <cmath>
 #include <variant>
 
-#include "mixcert/mixture/singular_values.h"
-#include "mixcert/mixture/symmetric_eigen.h"
-#include "mixcert/simulate/normal_source.h"
+#include "mixture/singular_values.h"
+#include "mixture/symmetric_eigen.h"
+#include "statistics/simulate/normal_source.h"
 
 namespace mixcert {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "mixcert/certify/joint_trace.h"
+#include "methods/joint/joint_trace.h"
 #include "mixcert/core/rng.h"
 #include "mixcert/network/network.h"
 

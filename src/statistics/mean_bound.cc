@@ -2,14 +2,14 @@
 //
 // Upper confidence bounds of means, docs/theory/statistics.md (C.4). Bounds that hold for every sample size
 // (median of means, Catoni) need a proven bound of the variance, which nothing here gives.
-#include "mixcert/statistics/mean_bound.h"
+#include "statistics/mean_bound.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "core/normal.h"
 #include "mixcert/core/error.h"
-#include "mixcert/core/normal.h"
 
 namespace mixcert {
 namespace {

@@ -8,17 +8,17 @@
 #include <cmath>
 #include <string>
 
-#include "certify/replaced_weights.h"
+#include "certificate/replaced_weights.h"
+#include "methods/joint/joint_propagate.h"
+#include "methods/moment/moment_propagate.h"
+#include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
-#include "mixcert/propagate/certify.h"
-#include "mixcert/propagate/moment_propagate.h"
-#include "mixcert/quantize/grid_allocation.h"
-#include "mixcert/simulate/simulate.h"
-#include "mixcert/statistics/joint_coupling.h"
-#include "mixcert/transport/discrete_transport.h"
+#include "mixcert/statistics/simulate.h"
 #include "mixcert/transport/gaussian_transport.h"
-#include "propagate/joint_propagate.h"
+#include "mixcert/transport/mixture_transport.h"
+#include "quantize/grid_allocation.h"
+#include "statistics/joint_coupling.h"
 
 namespace mixcert {
 namespace {
@@ -44,9 +44,9 @@ double sample_gelbrich(const Matrix& samples, const GaussianMixture& target) {
 std::string moment_gap(const Network& network) {
   if (network.has_masks()) return "the network has dropout";
   for (Index k = 0; k < network.layer_count(); ++k) {
-    if (has_replaced_weights(network.layer(k))) return "the network has weights that are not Gaussian";
+    if (!network.layer(k).is_gaussian()) return "the network has weights that are not Gaussian";
   }
-  return correlated_layer(network);
+  return network.correlated_layer();
 }
 
 Options certify_options(Method method, const O& options) {

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mixcert/core/normal.h"
-#include "mixcert/simulate/normal_source.h"
-#include "simulate/psd_factor.h"
+#include "core/normal.h"
+#include "statistics/simulate/normal_source.h"
+#include "statistics/simulate/psd_factor.h"
 
 namespace mixcert {
 namespace {

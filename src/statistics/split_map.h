@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "mixcert/certify/moment_trace.h"
+#include "methods/moment/moment_trace.h"
 #include "statistics/gaussian_map.h"
 
 namespace mixcert {

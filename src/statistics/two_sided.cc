@@ -9,10 +9,9 @@
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
-#include "mixcert/simulate/comparison.h"
-#include "mixcert/simulate/simulate.h"
-#include "mixcert/statistics/dual_bound.h"
-#include "mixcert/statistics/joint_coupling.h"
+#include "mixcert/statistics/simulate.h"
+#include "statistics/dual_bound.h"
+#include "statistics/joint_coupling.h"
 
 namespace mixcert {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "mixcert/core/error.h"
-#include "mixcert/mixture/singular_values.h"
-#include "mixcert/mixture/symmetric_eigen.h"
+#include "mixture/singular_values.h"
+#include "mixture/symmetric_eigen.h"
 
 namespace mixcert {
 namespace {

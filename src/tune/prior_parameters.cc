@@ -2,16 +2,15 @@
 //
 // Layout of the vector, layer by layer: weight variances, bias variances, weight means, bias means. A change
 // of a logarithm by dt changes the variance v by v dt.
-#include "mixcert/tune/prior_parameters.h"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "core/normal.h"
 #include "mixcert/core/error.h"
-#include "mixcert/core/normal.h"
 #include "mixcert/core/option_table.h"
 #include "mixcert/core/rng.h"
+#include "mixcert/tune/tune_options.h"
 
 namespace mixcert {
 namespace {

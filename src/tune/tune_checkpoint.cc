@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "io/formats/safetensors.h"
 #include "mixcert/core/error.h"
-#include "mixcert/io/safetensors.h"
 
 namespace mixcert {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "mixcert/tune/tuner.h"
+#include "mixcert/tune/tune.h"
 
 namespace mixcert {
 

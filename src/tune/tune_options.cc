@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "mixcert/quantize/grid_allocation.h"
+#include "quantize/grid_allocation.h"
 
 namespace mixcert {
 namespace {

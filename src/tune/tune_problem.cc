@@ -1,8 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Targets of prior selection.
-#include "mixcert/tune/tune_problem.h"
-
 #include <bit>
 #include <cstdint>
 #include <string>
@@ -10,6 +8,7 @@
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/rng.h"
+#include "mixcert/tune/tune.h"
 
 namespace mixcert {
 namespace {

@@ -1,8 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Adam (Kingma and Ba 2015) with a cosine schedule.
-#include "mixcert/tune/tuner.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -12,6 +10,7 @@
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/rng.h"
+#include "mixcert/tune/tune.h"
 
 namespace mixcert {
 namespace {

@@ -15,10 +15,10 @@
 
 #include "activation/node_values.h"
 #include "activation/strip_bound.h"
-#include "certify/activation_bends.h"
-#include "mixcert/activation/activation_map.h"
+#include "mixcert/activation/activation.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rng.h"
+#include "theorems/stein/kernel_cell_bounds.h"
 
 namespace mixcert {
 namespace {

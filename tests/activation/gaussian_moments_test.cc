@@ -2,7 +2,7 @@
 //
 // Moments of activations against brute force in fifty digits: the truth lies within the error everywhere, the
 // error is small where accuracy is promised, and the moments satisfy the inequalities they must.
-#include "mixcert/activation/gaussian_moments.h"
+#include "activation/gaussian_moments.h"
 
 #include <gtest/gtest.h>
 

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "core/normal.h"
 #include "mixcert/activation/activation.h"
-#include "mixcert/core/normal.h"
 #include "mixcert/core/rng.h"
-#include "mixcert/quantize/normal_quantizer.h"
+#include "quantize/normal_quantizer.h"
 #include "support/high_precision.h"
 #include "support/matchers.h"
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "mixcert/answer/line_mixture.h"
+#include "mixcert/answer/certified_law.h"
 #include "support/random_laws.h"
 
 namespace mixcert::testing {

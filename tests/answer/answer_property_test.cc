@@ -13,13 +13,11 @@
 #include <vector>
 
 #include "answer/line_dual.h"
-#include "mixcert/answer/credible.h"
-#include "mixcert/answer/moments.h"
-#include "mixcert/answer/probability.h"
-#include "mixcert/core/normal.h"
-#include "mixcert/simulate/simulate.h"
-#include "propagate/bound_property.h"
-#include "propagate/moment_property.h"
+#include "certify/bound_property.h"
+#include "certify/moment_property.h"
+#include "core/normal.h"
+#include "mixcert/answer/answers.h"
+#include "mixcert/statistics/simulate.h"
 #include "support/high_precision.h"
 #include "support/random_laws.h"
 
@@ -158,6 +156,7 @@ TEST(AnswerPropertiesHeavy, MomentMethod) {
     const MomentCase tested = moment_case(index);
     Options options;
     options.method = Method::Moment;
+    options.theorems = TheoremSet::Coupling;
     options.pieces = tested.pieces;
     const Result result = certify(tested.network, tested.input, options).front();
     check_answers(result, simulate(tested.network, tested.input, 0, simulation()), index, widths);

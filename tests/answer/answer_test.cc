@@ -8,11 +8,9 @@
 #include <limits>
 
 #include "answer/answer_oracle.h"
-#include "mixcert/answer/credible.h"
-#include "mixcert/answer/moments.h"
-#include "mixcert/answer/probability.h"
+#include "core/normal.h"
+#include "mixcert/answer/answers.h"
 #include "mixcert/core/error.h"
-#include "mixcert/core/normal.h"
 #include "support/random_laws.h"
 
 namespace mixcert::testing {

@@ -9,9 +9,8 @@
 #include <numbers>
 #include <string>
 
-#include "mixcert/answer/moments.h"
+#include "mixcert/answer/answers.h"
 #include "mixcert/answer/predictive.h"
-#include "mixcert/answer/probability.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert::testing {

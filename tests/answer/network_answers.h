@@ -10,10 +10,10 @@
 #include <limits>
 #include <numbers>
 
-#include "mixcert/answer/expectation.h"
+#include "mixcert/answer/answers.h"
 #include "mixcert/answer/scores.h"
-#include "mixcert/propagate/certify.h"
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/certify/certify.h"
+#include "mixcert/statistics/simulate.h"
 #include "support/random_network.h"
 
 namespace mixcert::testing {

@@ -9,9 +9,9 @@
 #include <limits>
 
 #include "answer/sigmoid_envelope.h"
-#include "mixcert/answer/expectation.h"
+#include "mixcert/answer/answers.h"
 #include "mixcert/core/error.h"
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/statistics/simulate.h"
 #include "support/random_laws.h"
 
 namespace mixcert::testing {

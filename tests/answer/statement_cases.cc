@@ -7,12 +7,12 @@
 #include <cmath>
 #include <string>
 
-#include "answer/polyhedron.h"
-#include "mixcert/answer/probability.h"
-#include "mixcert/answer/statement_parser.h"
+#include "answer/statements/polyhedron.h"
+#include "core/normal.h"
+#include "mixcert/answer/answers.h"
+#include "mixcert/answer/statement.h"
 #include "mixcert/core/error.h"
-#include "mixcert/core/normal.h"
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/statistics/simulate.h"
 #include "support/random_laws.h"
 
 namespace mixcert::testing {

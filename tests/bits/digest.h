@@ -7,8 +7,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "mixcert/gradient/network_gradient.h"
-#include "mixcert/propagate/explain.h"
+#include "mixcert/certify/explain.h"
+#include "mixcert/gradient/objective.h"
 
 namespace mixcert::testing {
 

@@ -11,14 +11,14 @@
 #include <utility>
 
 #include "bits/digest.h"
-#include "mixcert/gradient/bound_gradient.h"
+#include "certify/moment_property.h"
+#include "certify/small_networks.h"
+#include "gradient/moment/bound_gradient.h"
 #include "mixcert/gradient/objective.h"
-#include "mixcert/network/layer_shape.h"
+#include "mixcert/network/layer_spec.h"
 #include "mixcert/network/network_builder.h"
 #include "mixcert/statistics/two_sided.h"
 #include "mixcert/transport/mixture_transport.h"
-#include "propagate/moment_property.h"
-#include "propagate/small_networks.h"
 #include "support/random_network.h"
 #include "support/random_specs.h"
 
@@ -30,6 +30,7 @@ int threads = 1;
 Options options_of(Method method) {
   Options options;
   options.method = method;
+  if (method == Method::Moment) options.theorems = TheoremSet::Coupling;
   options.threads = threads;
   return options;
 }

@@ -8,10 +8,10 @@
 
 #include "cli/model_files.h"
 #include "cli/program.h"
+#include "io/formats/npz.h"
 #include "mixcert/io/model_file.h"
-#include "mixcert/io/npz.h"
 #include "mixcert/io/result_file.h"
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/statistics/simulate.h"
 
 namespace mixcert::test {
 namespace {

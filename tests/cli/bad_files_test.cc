@@ -6,8 +6,8 @@
 
 #include "cli/model_files.h"
 #include "cli/program.h"
+#include "io/formats/npy.h"
 #include "mixcert/io/model_file.h"
-#include "mixcert/io/npy.h"
 
 namespace mixcert::test {
 namespace {

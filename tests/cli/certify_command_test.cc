@@ -7,9 +7,9 @@
 
 #include "cli/model_files.h"
 #include "cli/program.h"
+#include "io/formats/npy.h"
+#include "io/formats/npz.h"
 #include "mixcert/io/model_file.h"
-#include "mixcert/io/npy.h"
-#include "mixcert/io/npz.h"
 #include "mixcert/io/result_file.h"
 
 namespace mixcert::test {

@@ -7,11 +7,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "certify/scale_reference.h"
 #include "cli/model_files.h"
 #include "cli/program.h"
+#include "io/formats/npz.h"
 #include "mixcert/io/model_file.h"
-#include "mixcert/io/npz.h"
-#include "propagate/scale_reference.h"
 
 namespace mixcert::test {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "cli/model_files.h"
 #include "cli/program.h"
+#include "io/formats/npz.h"
 #include "io/torch_archive.h"
 #include "mixcert/io/model_file.h"
-#include "mixcert/io/npz.h"
 
 namespace mixcert::test {
 namespace {

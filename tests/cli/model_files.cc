@@ -6,8 +6,8 @@
 #include <cmath>
 #include <fstream>
 
+#include "io/formats/safetensors.h"
 #include "mixcert/io/model_file.h"
-#include "mixcert/io/safetensors.h"
 
 namespace mixcert::test {
 

@@ -3,9 +3,9 @@
 // mixcert sample and mixcert inspect where all is well.
 #include "cli/model_files.h"
 #include "cli/program.h"
+#include "io/files/sha256.h"
+#include "io/formats/npy.h"
 #include "mixcert/io/model_file.h"
-#include "mixcert/io/npy.h"
-#include "mixcert/io/sha256.h"
 
 namespace mixcert::test {
 namespace {

@@ -4,8 +4,8 @@
 // progress is drawn on a terminal only.
 #include "cli/model_files.h"
 #include "cli/program.h"
+#include "io/formats/npz.h"
 #include "mixcert/io/model_file.h"
-#include "mixcert/io/npz.h"
 
 namespace mixcert::test {
 namespace {

@@ -3,7 +3,7 @@
 // The standard normal law against fifty-digit closed forms and Boost's chi-squared
 // distribution: tails, narrow intervals, infinite ends, and the outward direction of
 // normal_square_about.
-#include "mixcert/core/normal.h"
+#include "core/normal.h"
 
 #include <gtest/gtest.h>
 

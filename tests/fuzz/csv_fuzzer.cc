@@ -2,7 +2,7 @@
 //
 // Fuzzes the reader of CSV files.
 #include "fuzz/fuzz_target.h"
-#include "mixcert/io/csv.h"
+#include "io/formats/csv.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   return mixcert::fuzz::run(data, size, [](std::span<const std::byte> bytes) {

@@ -10,10 +10,10 @@
 #include <iostream>
 #include <map>
 
-#include "mixcert/io/npy.h"
-#include "mixcert/io/npz.h"
+#include "io/formats/npy.h"
+#include "io/formats/npz.h"
+#include "io/formats/safetensors.h"
 #include "mixcert/io/result_file.h"
-#include "mixcert/io/safetensors.h"
 
 namespace {
 

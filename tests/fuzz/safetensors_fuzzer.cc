@@ -2,7 +2,7 @@
 //
 // Fuzzes the reader of safetensors files, every tensor of them.
 #include "fuzz/fuzz_target.h"
-#include "mixcert/io/safetensors.h"
+#include "io/formats/safetensors.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   return mixcert::fuzz::run(data, size, [](std::span<const std::byte> bytes) {

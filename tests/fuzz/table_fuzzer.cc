@@ -6,7 +6,7 @@
 
 #include "data/tables.h"
 #include "fuzz/fuzz_target.h"
-#include "mixcert/io/csv.h"
+#include "io/formats/csv.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   return mixcert::fuzz::run(data, size, [&](std::span<const std::byte> bytes) {

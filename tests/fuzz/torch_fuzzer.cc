@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "fuzz/fuzz_target.h"
-#include "io/pickle.h"
-#include "mixcert/io/torch_file.h"
+#include "io/formats/pickle.h"
+#include "io/formats/torch_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   return mixcert::fuzz::run(data, size, [](std::span<const std::byte> bytes) {

@@ -12,8 +12,8 @@
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/rng.h"
-#include "mixcert/mixture/symmetric_eigen.h"
-#include "mixcert/simulate/normal_source.h"
+#include "mixture/symmetric_eigen.h"
+#include "statistics/simulate/normal_source.h"
 
 namespace mixcert {
 namespace {

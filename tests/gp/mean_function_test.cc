@@ -1,12 +1,11 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Mean functions, and the law and samples of a process at given inputs.
-#include "mixcert/gp/mean_function.h"
-
 #include <gtest/gtest.h>
 
 #include "mixcert/core/error.h"
 #include "mixcert/gp/gaussian_process.h"
+#include "mixcert/gp/kernel.h"
 
 namespace mixcert {
 namespace {

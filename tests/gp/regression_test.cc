@@ -2,8 +2,6 @@
 //
 // Regression against the conditional law of one joint Gaussian, the likelihood against its density, gradients
 // against difference quotients, and what fitting finds on data from a known process.
-#include "mixcert/gp/regression.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,8 +9,8 @@
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/rng.h"
-#include "mixcert/gp/fit.h"
-#include "mixcert/simulate/normal_source.h"
+#include "mixcert/gp/gaussian_process.h"
+#include "statistics/simulate/normal_source.h"
 
 namespace mixcert {
 namespace {

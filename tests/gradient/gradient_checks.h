@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "mixcert/gradient/network_gradient.h"
+#include "mixcert/gradient/objective.h"
 #include "support/random_laws.h"
 
 namespace mixcert::testing {

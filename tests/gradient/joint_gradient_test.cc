@@ -9,7 +9,7 @@
 #include <string>
 
 #include "gradient/gradient_checks.h"
-#include "mixcert/gradient/joint_moment_pass.h"
+#include "gradient/joint/joint_moment_pass.h"
 #include "support/random_laws.h"
 
 namespace mixcert {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "gradient/moment/bound_gradient.h"
 #include "gradient_checks.h"
+#include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
-#include "mixcert/gradient/bound_gradient.h"
-#include "mixcert/propagate/certify.h"
 #include "support/random_network.h"
 
 namespace mixcert {
@@ -19,7 +19,7 @@ namespace {
 
 using namespace mixcert::testing;
 
-/// Which carriers were chosen: differences mean nothing across a change.
+/// Which error norms were chosen: differences mean nothing across a change.
 std::string choices(const MomentBound& bound) {
   std::string names;
   for (const LayerTerms& terms : bound.certificate().layers) names += terms.metric + " ";
@@ -50,7 +50,7 @@ void expect_bound_derivatives(const Network& network, const Vector& input, const
         2e-4);
     const double length = std::sqrt(dot(direction, direction));
     EXPECT_NEAR(measured, dot(part, direction), length * (1e-6 * std::sqrt(dot(part, part)) + 1e-8 * whole))
-        << what << ", parameter " << static_cast<int>(parameter) << ", carriers " << chosen;
+        << what << ", parameter " << static_cast<int>(parameter) << ", error_norms " << chosen;
   }
 }
 
@@ -64,6 +64,7 @@ TEST(MomentBound, BoundAndLawAreThoseOfCertify) {
   const Vector input = random_input(3);
   Options options;
   options.method = Method::Moment;
+  options.theorems = TheoremSet::Coupling;
   options.pieces = 1;
   const Result result = certify(network, input, options).front();
   const MomentBound bound(network, input);

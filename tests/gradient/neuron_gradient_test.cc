@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Derivatives through one neuron's moments at several inputs against differences of the certified moments.
-#include "gradient/neuron_gradient.h"
+#include "gradient/joint/neuron_gradient.h"
 
 #include <gtest/gtest.h>
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "gradient/gradient_checks.h"
+#include "gradient/signature/signature_pass.h"
 #include "mixcert/core/error.h"
-#include "mixcert/gradient/signature_pass.h"
 #include "support/random_laws.h"
 #include "support/random_network.h"
 
@@ -121,7 +121,7 @@ std::string choices(const SignaturePass& pass, const Compared& compared) {
   std::string text;
   const auto put = [&](auto number) { text += std::to_string(number) + ' '; };
   for (std::size_t k = 0; k < pass.trace().layers.size(); ++k) {
-    const LayerTrace& layer = pass.trace().layers[k];
+    const SignatureLayerTrace& layer = pass.trace().layers[k];
     if (!compared.alike) {
       text += pass.certificate().layers[k].metric + ' ' + pass.certificate().layers[k].compression_metric;
       put(layer.placement_chain ? static_cast<Index>(*layer.placement_chain) : Index{-1});
@@ -386,6 +386,7 @@ TEST(SignatureGradientErrors, OptionsAndDerivativesThatDoNotFitAreRefused) {
   EXPECT_THROW(SignaturePass(network, inputs, options), InvalidArgument);
   options = options_of({});
   options.method = Method::Moment;
+  options.theorems = TheoremSet::Coupling;
   EXPECT_THROW(SignaturePass(network, inputs, options), InvalidArgument);
   testing::NetworkRecipe correlated = net({2, 4, 1}, F::Tanh);
   correlated.weights = testing::WeightFamily::Kronecker;

@@ -9,11 +9,11 @@
 #include "gradient/gradient_checks.h"
 #include "gradient/point_push_gradient.h"
 #include "gradient/shifted_inverse.h"
-#include "gradient/signature_directions.h"
-#include "gradient/signature_transport.h"
+#include "gradient/signature/signature_directions.h"
+#include "gradient/signature/signature_transport.h"
 #include "gradient/trace_sqrt_gradient.h"
-#include "mixcert/mixture/symmetric_eigen.h"
 #include "mixcert/transport/gaussian_transport.h"
+#include "mixture/symmetric_eigen.h"
 #include "support/random_laws.h"
 #include "support/random_network.h"
 
@@ -72,7 +72,7 @@ struct Shape {
   Index count, size, rank;
 };
 
-// Trace of a square root.
+// SignatureTrace of a square root.
 
 TEST(TraceSqrtGradient, MatchesDifferencesOfTheGain) {
   Generator generator = generator_of(1);

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "certify/surrogate_law.h"
-#include "gradient/hermite_form_gradient.h"
-#include "gradient/piece_gradient.h"
+#include "gradient/moment/hermite_form_gradient.h"
+#include "gradient/moment/piece_gradient.h"
 #include "gradient_checks.h"
+#include "methods/moment/surrogate_law.h"
 
 namespace mixcert {
 namespace {

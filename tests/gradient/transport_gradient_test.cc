@@ -10,9 +10,9 @@
 #include <cmath>
 
 #include "mixcert/core/error.h"
-#include "mixcert/mixture/symmetric_eigen.h"
 #include "mixcert/transport/gaussian_transport.h"
 #include "mixcert/transport/mixture_transport.h"
+#include "mixture/symmetric_eigen.h"
 #include "support/matchers.h"
 #include "support/random_covariances.h"
 

@@ -2,7 +2,7 @@
 #
 # Installs BUILD_DIR into an empty prefix, then configures, builds and runs the project CONSUMER
 # against that prefix. Fails when any step does.
-set(work ${BUILD_DIR}/install_test/${CONSUMER})
+set(work ${BUILD_DIR}/install_test/${NAME})
 file(REMOVE_RECURSE ${work})
 
 function(step)
@@ -14,7 +14,7 @@ function(step)
 endfunction()
 
 step(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${work}/prefix)
-step(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/${CONSUMER} -B ${work}/build -G ${GENERATOR}
+step(${CMAKE_COMMAND} -S ${CONSUMER} -B ${work}/build -G ${GENERATOR}
      -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_PREFIX_PATH=${work}/prefix -D CMAKE_BUILD_TYPE=Release)
 step(${CMAKE_COMMAND} --build ${work}/build)
 step(${work}/build/consumer)

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Files appear whole or not at all.
-#include "mixcert/io/atomic_file.h"
+#include "io/files/atomic_file.h"
 
 #include <sys/resource.h>
 

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Numeric CSV.
-#include "mixcert/io/csv.h"
+#include "io/formats/csv.h"
 
 #include "io/test_files.h"
 

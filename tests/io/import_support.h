@@ -12,7 +12,7 @@
 
 #include "mixcert/io/weight_conventions.h"
 #include "mixcert/network/network_builder.h"
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/statistics/simulate.h"
 
 namespace mixcert::test {
 

@@ -1,14 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Inputs from .npy and .csv: columns are inputs; their noise in .npz.
-#include "mixcert/io/inputs.h"
-
 #include <limits>
 #include <variant>
 
+#include "io/formats/npy.h"
+#include "io/formats/npz.h"
 #include "io/test_files.h"
 #include "mixcert/io/input_file.h"
-#include "mixcert/io/npy.h"
 
 namespace mixcert {
 namespace {

@@ -4,10 +4,10 @@
 // are refused in one line that names file and entry.
 #include <limits>
 
+#include "io/formats/safetensors.h"
 #include "io/test_files.h"
 #include "mixcert/io/model_file.h"
-#include "mixcert/io/safetensors.h"
-#include "mixcert/network/layer_shape.h"
+#include "mixcert/network/layer_spec.h"
 #include "support/naive_specs.h"
 #include "support/random_specs.h"
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "io/formats/safetensors.h"
 #include "io/test_files.h"
-#include "mixcert/io/safetensors.h"
 
 namespace mixcert {
 namespace {

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // .npy files: every type and order that is read, and every way to be malformed.
-#include "mixcert/io/npy.h"
+#include "io/formats/npy.h"
 
 #include <cmath>
 #include <limits>

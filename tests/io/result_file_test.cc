@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <variant>
 
+#include "io/formats/npz.h"
 #include "io/test_files.h"
-#include "mixcert/io/npz.h"
 
 namespace mixcert {
 namespace {
@@ -36,8 +36,8 @@ Result make_result(Index input, Index size, Index dimension) {
   Result result;
   result.input = input;
   result.mixture = GaussianMixture(Vector::Constant(size, 1.0 / static_cast<double>(size)), components);
-  result.w2 = {Norm::W2, 0.5 + static_cast<double>(input), 0.5};
-  result.w1 = {Norm::W1, 0.25, 0.25};
+  result.w2 = {Distance::W2, 0.5 + static_cast<double>(input), 0.5};
+  result.w1 = {Distance::W1, 0.25, 0.25};
   result.relative_w2 = 0.125;
   result.layers = {{1, 0.1, 0.2, 3.0, 5, 50, "expected", "S.1"}};
   result.reason = "sizes were given";
@@ -117,8 +117,8 @@ TEST_F(ResultFileTest, ReportHoldsEveryField) {
 
 TEST_F(ResultFileTest, BoundsThatDoNotExistAreNullAndNan) {
   Result none = make_result(0, 1, 1);
-  none.w2 = Bound::none(Norm::W2);
-  none.w1 = {Norm::W1, std::numeric_limits<double>::infinity(), 0.0};
+  none.w2 = Bound::none(Distance::W2);
+  none.w1 = {Distance::W1, std::numeric_limits<double>::infinity(), 0.0};
   none.relative_w2 = kNan;
   none.layers[0].local = kNan;
   write({none});

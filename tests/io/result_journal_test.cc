@@ -2,7 +2,7 @@
 //
 // Journals: results come back to the last bit whatever their structure, in any order; what a kill or a bad
 // disk did to the end is dropped; other runs, other files and other processes are refused.
-#include "mixcert/io/result_journal.h"
+#include "io/results/result_journal.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -10,7 +10,7 @@
 
 #include <random>
 
-#include "io/result_codec.h"
+#include "io/results/result_codec.h"
 #include "io/test_files.h"
 
 namespace mixcert {
@@ -42,8 +42,8 @@ Result make_journal_result(Index input) {
   result.method = Method::Moment;
   result.certificate = CertificateMode::Metric;
   result.mixture = GaussianMixture(Vector::Constant(size, 1.0 / static_cast<double>(size)), components);
-  result.w2 = {Norm::W2, normal(generator), 0.1};
-  if (input % 2 == 0) result.w1 = {Norm::W1, 0.25, 0.2};
+  result.w2 = {Distance::W2, normal(generator), 0.1};
+  if (input % 2 == 0) result.w1 = {Distance::W1, 0.25, 0.2};
   result.relative_w2 = 0.3;
   result.layers = {{1, 0.1, 0.2, 3.0, 5, 50, "expected", "H.3"}, {2, 0.0, 1.0, 2.0, 1, 1, "output", "Y.1"}};
   if (input % 2 == 1) result.statistics = TwoSidedStatistics{100, 0.1, 0.95, 0.4, 0.3, 1e-3, "as said"};
@@ -80,7 +80,7 @@ TEST(ResultCodec, KeepsEveryBitAndTheStructure) {
       EXPECT_EQ(ours.factor(), theirs.factor());
       EXPECT_EQ(ours.to_dense(), theirs.to_dense());
     }
-    EXPECT_EQ(back.w1.norm, Norm::W1);
+    EXPECT_EQ(back.w1.distance, Distance::W1);
     EXPECT_EQ(back.w1.exists(), result.w1.exists());
     EXPECT_EQ(back.statistics.has_value(), result.statistics.has_value());
     EXPECT_EQ(back.layers[1].metric, "output");

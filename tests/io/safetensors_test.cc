@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Safetensors files: reading both types, and every way to be malformed or hostile.
-#include "mixcert/io/safetensors.h"
+#include "io/formats/safetensors.h"
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // SHA-256 against the published digests (FIPS 180-2, appendix B).
-#include "mixcert/io/sha256.h"
+#include "io/files/sha256.h"
 
 #include "io/test_files.h"
 

@@ -10,7 +10,7 @@
 #include <map>
 
 #include "io/test_files.h"
-#include "mixcert/io/named_arrays.h"
+#include "mixcert/io/array.h"
 
 namespace mixcert::test {
 

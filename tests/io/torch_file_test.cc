@@ -2,7 +2,7 @@
 //
 // Checkpoints of torch.save, made by hand: every type of number, views, nesting; and everything else is
 // refused by name without being executed.
-#include "mixcert/io/torch_file.h"
+#include "io/formats/torch_file.h"
 
 #include "io/torch_archive.h"
 

@@ -2,7 +2,7 @@
 //
 // Leading eigenpairs against Eigen's dense solver for every structure: dimensions 1 to 200,
 // rank-one and zero matrices, repeated eigenvalues.
-#include "mixcert/mixture/eigenpairs.h"
+#include "mixture/eigenpairs.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <tuple>
 
-#include "mixcert/mixture/symmetric_eigen.h"
+#include "mixture/symmetric_eigen.h"
 #include "support/matchers.h"
 #include "support/random_covariances.h"
 

@@ -1,13 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Eigendecomposition and singular values by their definitions, and the semidefiniteness check at its edges.
-#include "mixcert/mixture/symmetric_eigen.h"
+#include "mixture/symmetric_eigen.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "mixcert/mixture/singular_values.h"
+#include "mixture/singular_values.h"
 #include "support/random_laws.h"
 
 namespace mixcert {

@@ -2,8 +2,6 @@
 //
 // Distances of weight laws to the normal law, (W.2) - (W.5): against quadrature of the quantile formula in
 // fifty digits, and against sorted samples.
-#include "mixcert/network/entry_law.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,9 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "core/normal.h"
 #include "mixcert/core/error.h"
-#include "mixcert/core/normal.h"
 #include "mixcert/core/rng.h"
+#include "mixcert/network/weight_law.h"
 #include "support/high_precision.h"
 
 namespace mixcert {

@@ -2,14 +2,14 @@
 //
 // Layers written out as matrices: pointwise against direct loops, laws of convolutions against the definition
 // (N.3), their gain against the paper's constant (L.2), maxima as networks (L.4), folded batch norm (L.3).
-#include "network/layer_expansion.h"
+#include "network/layers/layer_expansion.h"
 
 #include <gtest/gtest.h>
 
-#include "mixcert/mixture/singular_values.h"
-#include "mixcert/mixture/symmetric_eigen.h"
 #include "mixcert/network/network_builder.h"
-#include "network/layer_transforms.h"
+#include "mixture/singular_values.h"
+#include "mixture/symmetric_eigen.h"
+#include "network/layers/layer_transforms.h"
 #include "support/matchers.h"
 #include "support/naive_layer.h"
 #include "support/naive_specs.h"

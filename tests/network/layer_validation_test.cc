@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "mixcert/core/error.h"
-#include "mixcert/mixture/symmetric_eigen.h"
 #include "mixcert/network/dense_layer.h"
+#include "mixture/symmetric_eigen.h"
 #include "support/matchers.h"
 
 namespace mixcert {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "mixcert/core/error.h"
-#include "mixcert/network/layer_shape.h"
+#include "mixcert/network/layer_spec.h"
 #include "support/matchers.h"
 #include "support/random_specs.h"
 

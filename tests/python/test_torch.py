@@ -61,6 +61,20 @@ def test_gradcheck_of_a_deeper_network():
         assert torch.autograd.gradcheck(function, values, eps=1e-6, atol=1e-6, rtol=1e-4)
 
 
+def as_differentiated(options):
+    """The options of mixcert.certify that mean the same."""
+    chosen = {"method": "moment", **options}
+    return {**chosen, "theorems": "coupling"} if chosen["method"] == "moment" else chosen
+
+
+def test_what_has_no_derivatives_is_refused():
+    layers = build(tensors(5, [2, 5, 3]), "relu")
+    with pytest.raises(ValueError, match="method: expected moment or signature, got auto"):
+        certificates.certify(layers, [0.3, 0.1], method="auto")
+    with pytest.raises(ValueError, match="theorems: expected coupling, got all"):
+        certificates.certify(layers, [0.3, 0.1], theorems="all")
+
+
 @pytest.mark.parametrize("options", METHODS)
 def test_values_are_those_of_certify(options):
     values = tensors(5, [2, 5, 3])
@@ -74,7 +88,7 @@ def test_values_are_those_of_certify(options):
             mixcert.Dense(w1, b1, weight_variance=v1, bias_variance=c1),
         ]
     )
-    results = mixcert.certify(net, inputs, **{"method": "moment", **options})
+    results = mixcert.certify(net, inputs, **as_differentiated(options))
     expected = [results] if options.get("joint") else results
     bounds = np.atleast_1d(certificate.w2_bound.detach().numpy())
     if options.get("joint") and options.get("method", "moment") == "moment":
@@ -91,7 +105,7 @@ def test_modules_of_other_libraries(name):
     module = stand_ins.CASES[name](np.random.default_rng(2)).module
     x = np.array([0.3, 0.1, -0.4])
     certificate = certificates.certify(module, x)
-    expected = mixcert.certify(mixcert.from_torch(module), x, method="moment")
+    expected = mixcert.certify(mixcert.from_torch(module), x, method="moment", theorems="coupling")
     assert certificate.w2_bound.item() == pytest.approx(expected.w2_bound, rel=1e-12)
     certificate.w2_bound.backward()
     keys = [key for key, parameter in module.named_parameters() if parameter.grad is not None]

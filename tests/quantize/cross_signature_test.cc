@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "mixcert/core/error.h"
-#include "mixcert/quantize/signature.h"
+#include "quantize/signature.h"
 #include "support/matchers.h"
 #include "support/random_covariances.h"
 

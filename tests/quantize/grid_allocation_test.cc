@@ -2,7 +2,7 @@
 //
 // Grid sizes against enumeration of all products, and invariants at budgets where
 // enumeration is out of reach.
-#include "mixcert/quantize/grid_allocation.h"
+#include "quantize/grid_allocation.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/rng.h"
-#include "mixcert/quantize/normal_quantizer.h"
+#include "quantize/normal_quantizer.h"
 
 namespace mixcert {
 namespace {

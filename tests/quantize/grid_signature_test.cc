@@ -10,9 +10,9 @@
 #include <tuple>
 #include <vector>
 
-#include "mixcert/mixture/symmetric_eigen.h"
-#include "mixcert/quantize/grid_allocation.h"
-#include "mixcert/quantize/signature.h"
+#include "mixture/symmetric_eigen.h"
+#include "quantize/grid_allocation.h"
+#include "quantize/signature.h"
 #include "support/matchers.h"
 #include "support/random_covariances.h"
 

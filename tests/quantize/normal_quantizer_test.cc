@@ -2,7 +2,7 @@
 //
 // Quantizers of N(0,1) against fifty-digit closed forms, the published distortions, the
 // Panter-Dite limit and the paper's rate of the uniform grid.
-#include "mixcert/quantize/normal_quantizer.h"
+#include "quantize/normal_quantizer.h"
 
 #include <gtest/gtest.h>
 

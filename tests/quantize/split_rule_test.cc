@@ -3,7 +3,7 @@
 // Splitting rules: every stored error against the distance integrated naively over x, the mixture
 // inverted by bisection (the proof integrates over y); the shape of the rules;
 // the prover where the distance is known, where the rule is bad, and once more on the table.
-#include "mixcert/quantize/split_rule.h"
+#include "quantize/split_rule.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "mixcert/core/error.h"
-#include "mixcert/quantize/normal_quantizer.h"
+#include "quantize/normal_quantizer.h"
 #include "split_prover.h"
 
 namespace mixcert {

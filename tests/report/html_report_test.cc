@@ -8,17 +8,17 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "mixcert/certify/certify.h"
 #include "mixcert/core/rng.h"
 #include "mixcert/network/network_builder.h"
-#include "mixcert/propagate/certify.h"
-#include "report/answer_page.h"
-#include "report/certify_collector.h"
-#include "report/certify_page.h"
 #include "report/html_checks.h"
-#include "report/html_text.h"
-#include "report/html_writer.h"
-#include "report/png_image.h"
-#include "report/tune_page.h"
+#include "report/pages/answer_page.h"
+#include "report/pages/certify_collector.h"
+#include "report/pages/certify_page.h"
+#include "report/pages/html_text.h"
+#include "report/pages/html_writer.h"
+#include "report/pages/png_image.h"
+#include "report/pages/tune_page.h"
 
 namespace mixcert::page {
 namespace {
@@ -160,6 +160,7 @@ CertifyContents certified(const std::vector<Index>& widths, Index inputs, bool j
   Options options;
   options.joint = joint;
   options.method = Method::Moment;
+  options.theorems = TheoremSet::Coupling;
   CertifyCollector collector(ensemble, options, points, image);
   certify(ensemble, points, options, [&](Result&& result) {
     std::optional<ClassAnswer> answer;

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "mixcert/network/network_builder.h"
-#include "report/text_report.h"
+#include "report/terminal/text_report.h"
 #include "support/random_specs.h"
 
 namespace mixcert {

@@ -10,9 +10,9 @@
 
 #include "cli/model_files.h"
 #include "cli/program.h"
+#include "io/formats/npy.h"
 #include "mixcert/io/array.h"
 #include "mixcert/io/model_file.h"
-#include "mixcert/io/npy.h"
 #include "report/browser.h"
 
 namespace mixcert::test {

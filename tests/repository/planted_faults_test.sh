@@ -34,8 +34,8 @@ expect check_includes ''
 expect check_repository ''
 expect check_guards ''
 
-echo '#include "mixcert/propagate/certify.h"' >>"$tree/src/certify/bound.cc"
-expect check_includes 'src/certify/bound.cc:4: module certify must not include propagate'
+echo '#include "mixcert/io/array.h"' >>"$tree/src/certify/bound.cc"
+expect check_includes 'src/certify/bound.cc:4: module certify must not include io'
 
 plant_clean_tree
 echo '  # include "io/json.h"' >>"$tree/include/mixcert/core/error.h"
@@ -50,10 +50,22 @@ mkdir "$tree/src/unlisted" && cp "$tree/src/certify/bound.cc" "$tree/src/unliste
 expect check_includes 'module unlisted is not in the list'
 
 plant_clean_tree
-mkdir "$tree/src/propagate"
-printf '%s\n#include "certify/seal.h"\n' "$licence" | tee "$tree/src/certify/kernel.cc" >"$tree/src/propagate/planner.cc"
-expect check_includes 'src/propagate/planner.cc:2: only certify makes sealed traces'
-rm "$tree/src/propagate/planner.cc"
+mkdir -p "$tree/src/methods/moment/plan" "$tree/src/methods/joint" "$tree/src/theorems/one" "$tree/src/theorems/other"
+printf '%s\n#include "certificate/seal.h"\n' "$licence" | tee "$tree/src/methods/moment/tracer.cc" >"$tree/src/methods/moment/plan/planner.cc"
+expect check_includes 'src/methods/moment/plan/planner.cc:2: only certificates and tracers make sealed traces'
+printf '%s\n#include "methods/moment/plan/planner.h"\n' "$licence" >"$tree/src/methods/moment/plan/planner.cc"
+cp "$tree/src/methods/moment/plan/planner.cc" "$tree/src/methods/moment/certificate.cc"
+expect check_includes 'src/methods/moment/certificate.cc:2: a certificate must not see planners'
+rm "$tree/src/methods/moment/certificate.cc"
+printf '%s\n#include "methods/signature/trace.h"\n' "$licence" >"$tree/src/methods/joint/trace.cc"
+expect check_includes 'src/methods/joint/trace.cc:2: a method must not include another method'
+rm "$tree/src/methods/joint/trace.cc"
+printf '%s\n#include "theorems/other/lemma.h"\n' "$licence" >"$tree/src/theorems/one/theorem.cc"
+expect check_includes 'src/theorems/one/theorem.cc:2: a theorem must not include another theorem'
+rm "$tree/src/theorems/one/theorem.cc"
+printf '%s\n#include "core/normal.h"\n' "$licence" >"$tree/include/mixcert/core/private.h"
+expect check_includes 'include/mixcert/core/private.h:2: an installed header must not include a private one'
+rm "$tree/include/mixcert/core/private.h"
 expect check_includes ''
 
 plant_clean_tree
@@ -113,8 +125,8 @@ printf 'double a = std::max(b, c) + std::max(0.5, b) + d.cwiseMax(e).sum() + f(0
 expect check_guards ''
 
 plant_clean_tree
-mkdir "$tree/src/report"
-printf '%s\ndouble a = std::max(0.0, b);\n' "$licence" >"$tree/src/report/density_grid.cc"
+mkdir -p "$tree/src/report/pages"
+printf '%s\ndouble a = std::max(0.0, b);\n' "$licence" >"$tree/src/report/pages/density_grid.cc"
 expect check_guards ''
 
 [ "$failures" -eq 0 ]

@@ -3,21 +3,21 @@
 // Both sides of the coupled simulation have the laws they should have; its cost lies between Gelbrich's lower
 // bound and the certificate. Planned traces force every branch: splits, compression with a plan that is no
 // map, deterministic and wide layers.
-#include "mixcert/statistics/coupled_simulation.h"
+#include "statistics/coupled_simulation.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "core/normal.h"
+#include "methods/compression.h"
+#include "methods/moment/moment_propagate.h"
+#include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
-#include "mixcert/core/normal.h"
-#include "mixcert/propagate/certify.h"
-#include "mixcert/propagate/compression.h"
-#include "mixcert/propagate/moment_propagate.h"
-#include "mixcert/simulate/comparison.h"
+#include "mixcert/statistics/simulate.h"
 #include "mixcert/statistics/two_sided.h"
-#include "simulate/sample_statistics.h"
+#include "statistics/sample_statistics.h"
 #include "support/random_network.h"
 
 namespace mixcert {
@@ -200,6 +200,7 @@ TEST(TwoSidedStatistics, BracketTheDistance) {
     const Network network = testing::random_network(tested);
     Options options;
     options.method = Method::Moment;
+    options.theorems = TheoremSet::Coupling;
     options.pieces = seed % 4 == 0 ? 16 : 1;
     options.statistics = 10000;
     options.threads = 1;

@@ -1,16 +1,16 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // The dual lower bound against W2 on the line, which sorted samples give, and where it does not apply.
-#include "mixcert/statistics/dual_bound.h"
+#include "statistics/dual_bound.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "mixcert/core/normal.h"
-#include "mixcert/propagate/certify.h"
-#include "mixcert/simulate/simulate.h"
+#include "core/normal.h"
+#include "mixcert/certify/certify.h"
+#include "mixcert/statistics/simulate.h"
 
 namespace mixcert {
 namespace {
@@ -40,6 +40,7 @@ Matrix samples_of(const Network& network, Index count) {
 Result certified(const Network& network) {
   Options options;
   options.method = Method::Moment;
+  options.theorems = TheoremSet::Coupling;
   options.threads = 1;
   return certify(network, Matrix::Ones(1, 1), options).front();
 }

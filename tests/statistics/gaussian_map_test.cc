@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "mixcert/simulate/simulate.h"
+#include "mixcert/statistics/simulate.h"
 #include "mixcert/transport/gaussian_transport.h"
-#include "simulate/sample_statistics.h"
+#include "statistics/sample_statistics.h"
 #include "support/random_laws.h"
 
 namespace mixcert {

@@ -3,21 +3,21 @@
 // The coupled simulation over several inputs jointly: both sides have the laws they should have, its cost is
 // not above the certificate that its coupling proves, and vanishes where the surrogate is exact; samples
 // carried on have the law they were carried to.
-#include "mixcert/statistics/joint_coupling.h"
+#include "statistics/joint_coupling.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "methods/joint/joint_propagate.h"
+#include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
-#include "mixcert/mixture/symmetric_eigen.h"
-#include "mixcert/propagate/certify.h"
-#include "mixcert/simulate/comparison.h"
+#include "mixcert/statistics/simulate.h"
 #include "mixcert/statistics/two_sided.h"
 #include "mixcert/transport/gaussian_transport.h"
-#include "propagate/joint_propagate.h"
-#include "simulate/sample_statistics.h"
+#include "mixture/symmetric_eigen.h"
 #include "statistics/joint_layer_coupling.h"
+#include "statistics/sample_statistics.h"
 #include "support/matchers.h"
 #include "support/random_network.h"
 
@@ -83,6 +83,7 @@ TEST_P(JointCoupling, CostLiesBetweenLowerBoundAndCertificate) {
   Options options;
   options.joint = true;
   options.method = Method::Moment;
+  options.theorems = TheoremSet::Coupling;
   options.statistics = options_.samples;
   options.threads = 1;
   Services services;

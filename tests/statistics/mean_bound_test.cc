@@ -2,7 +2,7 @@
 //
 // Confidence bounds of means: the quantile against the integral it inverts, and how often the bound fails on
 // skewed laws.
-#include "mixcert/statistics/mean_bound.h"
+#include "statistics/mean_bound.h"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 
 #include <cmath>
 
+#include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
-#include "mixcert/propagate/certify.h"
 #include "mixcert/transport/gaussian_transport.h"
 #include "mixcert/transport/mixture_transport.h"
 #include "support/matchers.h"

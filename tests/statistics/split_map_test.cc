@@ -8,10 +8,10 @@
 
 #include <cmath>
 
-#include "certify/split_pieces.h"
-#include "mixcert/core/normal.h"
-#include "mixcert/simulate/simulate.h"
-#include "simulate/sample_statistics.h"
+#include "core/normal.h"
+#include "methods/moment/split_pieces.h"
+#include "mixcert/statistics/simulate.h"
+#include "statistics/sample_statistics.h"
 #include "support/random_laws.h"
 
 namespace mixcert {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "mixcert/mixture/symmetric_eigen.h"
+#include "mixture/symmetric_eigen.h"
 
 namespace mixcert::testing {
 

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "mixcert/network/layer_shape.h"
+#include "mixcert/network/layer_spec.h"
 #include "mixcert/network/network.h"
 
 namespace mixcert::testing {

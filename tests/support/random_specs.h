@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "mixcert/network/layer_shape.h"
+#include "mixcert/network/layer_spec.h"
 #include "support/random_laws.h"
 
 namespace mixcert::testing {

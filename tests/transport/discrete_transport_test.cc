@@ -1,8 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Discrete transport against enumeration, linear-programming duality and sorting.
-#include "mixcert/transport/discrete_transport.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "mixcert/core/error.h"
+#include "mixcert/transport/mixture_transport.h"
 #include "support/random_laws.h"
 
 namespace mixcert {

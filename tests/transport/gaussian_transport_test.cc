@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "mixcert/core/error.h"
-#include "mixcert/mixture/symmetric_eigen.h"
+#include "mixture/symmetric_eigen.h"
 #include "support/matchers.h"
 #include "support/random_covariances.h"
 

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <vector>
 
-#include "mixcert/transport/discrete_transport.h"
 #include "mixcert/transport/gaussian_transport.h"
 #include "mixcert/transport/mixture_transport.h"
 #include "support/random_laws.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "mixcert/answer/sampled_mean.h"
+#include "mixcert/answer/answers.h"
 #include "mixcert/core/option_table.h"
 
 namespace mixcert {

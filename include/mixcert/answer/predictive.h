@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "mixcert/answer/certified_law.h"
-#include "mixcert/answer/certified_line.h"
-#include "mixcert/answer/interval.h"
 #include "mixcert/answer/options.h"
 
 namespace mixcert {

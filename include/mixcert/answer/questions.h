@@ -7,12 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "mixcert/answer/credible.h"
-#include "mixcert/answer/expectation.h"
-#include "mixcert/answer/moments.h"
+#include "mixcert/answer/answers.h"
 #include "mixcert/answer/options.h"
 #include "mixcert/answer/predictive.h"
-#include "mixcert/answer/probability.h"
 
 namespace mixcert {
 

@@ -8,7 +8,7 @@
 #include <array>
 #include <vector>
 
-#include "mixcert/answer/expectation.h"
+#include "mixcert/answer/answers.h"
 #include "mixcert/answer/predictive.h"
 
 namespace mixcert {

@@ -1,12 +1,16 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// What a probability is asked of: several half-spaces at once. Text becomes a statement in
-// statement_parser.h.
+// Several half-spaces at once, and how they are written.
 #pragma once
+
+#include <string_view>
 
 #include "mixcert/core/types.h"
 
 namespace mixcert {
+
+// What a probability is asked of: several half-spaces at once. Text becomes a statement in
+// statement_parser.h.
 
 /// rows * y > thresholds, in every row. A box has rows of single coordinates.
 struct Statement {
@@ -20,5 +24,19 @@ struct Statement {
 
 /// y_winner > y_j for all other j of the `classes` outputs from `first` on; `winner` counts from `first`.
 Statement class_statement(Index dimension, Index first, Index classes, Index winner);
+
+// Statements as text: "y3 > 0", "y3 > y5", "-1 < y0 < 1", "2*y0 - y1 <= 0.5", "class 3 beats class 5", joined
+// by "and". Outputs are numbered from 0. Whether a comparison is strict makes no difference to what is
+// certified.
+
+/// What the outputs of a law are: `inputs` times `outputs` coordinates, input-major. y4 is coordinate 4,
+/// y[2,1] output 1 at input 2. Classes are outputs, and need one input.
+struct OutputShape {
+  Index outputs = 0;
+  Index inputs = 1;
+};
+
+/// Throws InvalidArgument with the place in the text, counted from 1. At most 1000 characters.
+Statement parse_statement(std::string_view text, const OutputShape& shape);
 
 }  // namespace mixcert

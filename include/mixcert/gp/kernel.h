@@ -1,13 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Covariance functions of Gaussian processes (K.1): rbf, matern12, matern32, matern52, periodic, linear,
-// constant, white, and their sums and products, written as text:
-//
-//     rbf(lengthscale=[1, 2, 0.5]) + white(variance=0.01)
-//     linear(variance=2, center=0) * periodic(period=1, lengthscale=1)
-//
-// Points are the columns of a matrix. A list of length-scales (rbf and the three Materns) gives each
-// coordinate its own; one number serves all. `periodic` is the product over coordinates.
+// Covariance and mean functions of Gaussian processes (K.1, K.2).
 #pragma once
 
 #include <memory>
@@ -18,6 +11,15 @@
 #include "mixcert/core/types.h"
 
 namespace mixcert {
+
+// Covariance functions of Gaussian processes (K.1): rbf, matern12, matern32, matern52, periodic, linear,
+// constant, white, and their sums and products, written as text:
+//
+//     rbf(lengthscale=[1, 2, 0.5]) + white(variance=0.01)
+//     linear(variance=2, center=0) * periodic(period=1, lengthscale=1)
+//
+// Points are the columns of a matrix. A list of length-scales (rbf and the three Materns) gives each
+// coordinate its own; one number serves all. `periodic` is the product over coordinates.
 
 namespace gp {
 struct KernelNode;
@@ -62,6 +64,41 @@ class Kernel {
 
  private:
   std::shared_ptr<const gp::KernelNode> node_;
+};
+
+// Mean functions of Gaussian processes, written as text:
+//
+//     zero        constant(value=1.5)        linear(weights=[1, -2], offset=0.5)
+//
+// The linear one is weights . x + offset; one number for `weights` serves all coordinates.
+
+class MeanFunction {
+ public:
+  /// zero.
+  MeanFunction() = default;
+  static MeanFunction constant(double value);
+  static MeanFunction linear(ConstVectorRef weights, double offset);
+
+  /// Throws InvalidArgument with the place in the text and what was expected there.
+  static MeanFunction parse(std::string_view text);
+  [[nodiscard]] std::string text() const;
+
+  /// One value for each column.
+  [[nodiscard]] Vector at(ConstMatrixRef inputs) const;
+
+  /// None; the value; weights and then the offset.
+  [[nodiscard]] Vector parameters() const;
+  [[nodiscard]] Index parameter_count() const { return parameters().size(); }
+  [[nodiscard]] MeanFunction with_parameters(ConstVectorRef parameters) const;
+  /// Derivative of weights . at(inputs) in parameters().
+  [[nodiscard]] Vector weighted_gradient(ConstMatrixRef inputs, ConstVectorRef weights) const;
+
+ private:
+  enum class Kind { Zero, Constant, Linear };
+  Kind kind_ = Kind::Zero;
+  Vector weights_;
+  bool weights_are_list_ = false;
+  double offset_ = 0.0;  ///< the value of a constant
 };
 
 }  // namespace mixcert

@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
+#include "mixcert/certificate/result.h"
 #include "mixcert/io/array.h"
 #include "mixcert/mixture/gaussian_mixture.h"
 #include "mixcert/network/input_noise.h"
-#include "mixcert/propagate/result.h"
 
 namespace mixcert {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "mixcert/io/named_arrays.h"
+#include "mixcert/io/array.h"
 #include "mixcert/network/layer_spec.h"
 
 namespace mixcert {

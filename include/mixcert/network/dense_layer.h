@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "mixcert/core/rounding.h"
 #include "mixcert/core/types.h"
 #include "mixcert/mixture/gaussian_mixture.h"
 #include "mixcert/network/weight_law.h"
@@ -29,6 +28,12 @@ class DenseLayer {
   [[nodiscard]] const WeightCovariance& weights() const { return weights_; }
   [[nodiscard]] const BiasCovariance& bias() const { return bias_; }
   [[nodiscard]] bool is_deterministic() const;
+  /// Are weights random, biases apart?
+  [[nodiscard]] bool has_random_weights() const;
+  /// Are outputs independent given the input: weights and biases independent of each other?
+  [[nodiscard]] bool has_independent_outputs() const;
+  /// Are all weights and biases Gaussian (or deterministic)?
+  [[nodiscard]] bool is_gaussian() const;
 
   /// Laws of W a + b for several activation points at once, (N.2). Each column of
   /// `points` is one point: activations of `input_count` inputs jointly, neuron-major
@@ -48,6 +53,8 @@ class DenseLayer {
   /// sum_j Var W_ij for each row i.
   [[nodiscard]] const Vector& row_variances() const { return row_variances_; }
   [[nodiscard]] const Vector& bias_variances() const { return bias_variances_; }
+  /// Var W_ij.
+  [[nodiscard]] Matrix weight_variances() const;
   /// Euclidean norms of the rows of the weight mean (for rounding bounds).
   [[nodiscard]] const Vector& row_norms() const { return row_norms_; }
   /// Numbers stored: mean entries and covariance entries.

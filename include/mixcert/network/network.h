@@ -1,20 +1,75 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// An immutable stochastic network: affine layers with activations and masks between them,
-//     z_1 = W_0 (m_0 s_0(f(x))) + b_0,   z_{k+1} = W_k (m_k s_k(z_k)) + b_k,   output z_{K+1},
-// f a deterministic map that is evaluated at the input (the identity in most networks). Layers and masks are
-// independent of each other.
+// The canonical network: affine layers with activations and masks between them, behind a deterministic front.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "mixcert/activation/activation_map.h"
+#include "mixcert/activation/activation.h"
+#include "mixcert/core/rounding.h"
+#include "mixcert/core/types.h"
 #include "mixcert/network/dense_layer.h"
-#include "mixcert/network/feature_map.h"
-#include "mixcert/network/mask.h"
 
 namespace mixcert {
+
+// Dropout: activations are multiplied by independent random factors of mean one. Bernoulli factors are 0 with
+// probability `rate` and 1 / (1 - rate) otherwise; Gaussian factors are N(1, rate / (1 - rate)). Factors are
+// independent over neurons, over inputs (also of a joint law) and of everything else.
+
+class Mask {
+ public:
+  enum class Kind { None, Bernoulli, Gaussian };
+
+  /// No mask: all factors are one.
+  Mask() = default;
+  /// Throws InvalidArgument unless 0 <= rate < 1; a rate of zero is no mask.
+  static Mask bernoulli(double rate);
+  static Mask gaussian(double rate);
+
+  [[nodiscard]] Kind kind() const { return kind_; }
+  [[nodiscard]] bool is_none() const { return kind_ == Kind::None; }
+  [[nodiscard]] double rate() const { return rate_; }
+  /// Probability of not being dropped, 1 - rate.
+  [[nodiscard]] double keep() const { return 1.0 - rate_; }
+  /// Var m, the same formula for both kinds: rate / (1 - rate).
+  [[nodiscard]] Upper variance() const;
+  /// E m^4.
+  [[nodiscard]] Upper fourth_moment() const;
+  /// No more than sup E[m eta] over couplings with a standard normal eta (D.2).
+  [[nodiscard]] double normal_coupling() const;
+
+ private:
+  Mask(Kind kind, double rate);
+
+  Kind kind_ = Kind::None;
+  double rate_ = 0.0;
+};
+
+// Deterministic layers in front of a network, evaluated at the input instead of being propagated, with a
+// proven bound of the rounding errors (L.1).
+
+class FeatureMap {
+ public:
+  FeatureMap() = default;
+  FeatureMap(const FeatureMap&) = delete;
+  FeatureMap& operator=(const FeatureMap&) = delete;
+  virtual ~FeatureMap() = default;
+
+  struct Features {
+    Vector values;
+    double error = 0.0;  ///< no less than |values - exact features|
+  };
+
+  [[nodiscard]] virtual Index inputs() const = 0;
+  [[nodiscard]] virtual Index outputs() const = 0;
+  [[nodiscard]] virtual Features evaluate(ConstVectorRef input) const = 0;
+};
+
+// An immutable stochastic network: affine layers with activations and masks between them,
+//     z_1 = W_0 (m_0 s_0(f(x))) + b_0,   z_{k+1} = W_k (m_k s_k(z_k)) + b_k,   output z_{K+1},
+// f a deterministic map that is evaluated at the input (the identity in most networks). Layers and masks are
+// independent of each other.
 
 class Network {
  public:
@@ -38,6 +93,10 @@ class Network {
   [[nodiscard]] bool has_masks() const;
   /// Does part of a bias stand for noise that every input draws for itself? Such a network is no law over
   /// several inputs jointly.
+  /// Are all weights and biases Gaussian (or deterministic)?
+  [[nodiscard]] bool is_gaussian() const;
+  /// Which layer after the first has correlated outputs, in a sentence; empty when none has.
+  [[nodiscard]] std::string correlated_layer() const;
   [[nodiscard]] bool has_own_noise() const { return has_own_noise_; }
   [[nodiscard]] Index inputs() const { return front_ ? front_->inputs() : feature_count(); }
   [[nodiscard]] Index outputs() const { return layers_.back().outputs(); }

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "mixcert/certificate/options.h"
 #include "mixcert/core/option_table.h"
 #include "mixcert/core/parallel.h"
 #include "mixcert/network/network.h"
-#include "mixcert/propagate/options.h"
-#include "mixcert/simulate/comparison.h"
+#include "mixcert/statistics/simulate.h"
 
 namespace mixcert {
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "mixcert/propagate/certify.h"
+#include "mixcert/certify/certify.h"
 
 namespace mixcert {
 

@@ -9,7 +9,7 @@
 #include <numbers>
 
 #include "activation/activation_traits.h"
-#include "mixcert/core/normal.h"
+#include "core/normal.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert::functions {

@@ -2,7 +2,7 @@
 //
 // A program of a user who links mixcert::tune from an installed tree, and with it gp: fitting needs NLopt at
 // link time and no header of it.
-#include "mixcert/gp/fit.h"
+#include "mixcert/gp/gaussian_process.h"
 #include "mixcert/tune/tune.h"
 
 int main() {

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "cli/program.h"
-#include "mixcert/io/npy.h"
+#include "io/formats/npy.h"
 
 namespace mixcert::test {
 namespace {

@@ -10,11 +10,10 @@
 
 #include "mixcert/core/error.h"
 #include "mixcert/gp/gaussian_process.h"
-#include "mixcert/simulate/comparison.h"
-#include "mixcert/simulate/simulate.h"
-#include "mixcert/tune/prior_parameters.h"
+#include "mixcert/statistics/simulate.h"
+#include "mixcert/tune/tune_options.h"
 #include "prior/critic.h"
-#include "simulate/sample_statistics.h"
+#include "statistics/sample_statistics.h"
 #include "support/random_covariances.h"
 
 namespace mixcert::lab {

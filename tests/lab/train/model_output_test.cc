@@ -7,11 +7,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "io/formats/npy.h"
+#include "io/formats/safetensors.h"
 #include "io/test_files.h"
 #include "lab/train/synthetic_data.h"
 #include "mixcert/io/model_file.h"
-#include "mixcert/io/npy.h"
-#include "mixcert/io/safetensors.h"
 #include "train/train.h"
 
 namespace mixcert::lab {

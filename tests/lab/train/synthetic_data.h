@@ -3,7 +3,7 @@
 // Small data sets with known answers.
 #pragma once
 
-#include "mixcert/simulate/normal_source.h"
+#include "statistics/simulate/normal_source.h"
 #include "train/random_stream.h"
 
 namespace mixcert::lab {

@@ -1,0 +1,91 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// What a caller may choose, and the one table of fields that drives command-line flags,
+// JSON, validation and docs/options.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "mixcert/core/option_table.h"
+#include "mixcert/core/types.h"
+#include "mixcert/sensitivity/sensitivity_mode.h"
+
+namespace mixcert {
+
+enum class Method {
+  Auto,       ///< the smallest certified bound of the methods that apply
+  Moment,     ///< Gaussian surrogates of the activations; certified
+  Signature,  ///< the paper's grid signatures; certified
+  Cross,      ///< the paper's cross signatures; no certificate
+};
+
+/// Which theorems may bound a layer's term of the moment method (src/theorems/theorem_table.cc).
+enum class TheoremSet {
+  All,       ///< the one that makes it smallest
+  Coupling,  ///< that of the coupling alone, (H.3) and (H.7): coarser, faster, and differentiable
+};
+
+enum class CertificateMode {
+  Best,      ///< the smallest of the others that the mixture allows
+  Metric,    ///< sensitivity metrics, theory section "metrics"
+  Expected,  ///< scalar constants |E W'W|^{1/2}
+  Paper,     ///< the paper's constants and its exact compression program
+};
+
+enum class GridPlacement {
+  Adaptive,  ///< optimal quantizer on each axis
+  Uniform,   ///< the paper's uniform grid with a proven rate
+};
+
+struct Options {
+  Method method = Method::Auto;
+  TheoremSet theorems = TheoremSet::All;
+  CertificateMode certificate = CertificateMode::Best;
+  GridPlacement grid = GridPlacement::Adaptive;
+  /// How the moment method bounds the growth of errors through later layers.
+  SensitivityMode sensitivity = SensitivityMode::Closed;
+  /// Grid points per Gaussian component (N). More points: smaller local error, more work.
+  Index signature_size = 10;
+  /// Components kept by compression before each signature (M); 0: no compression.
+  Index components = 5;
+  /// Gaussians that the moment method may split a hidden layer's law into; 1: none is split.
+  Index pieces = 1;
+  /// Wanted bound. When given, the moment method splits until it is met, and the signature method
+  /// chooses sizes by the convergence theorem (E.1); signature_size, components and pieces are starting
+  /// points.
+  std::optional<double> epsilon;
+  /// Most components a mixture may have while epsilon is pursued.
+  Index max_components = 1000;
+  /// Treat all inputs jointly: one mixture over all outputs at all inputs.
+  bool joint = false;
+  /// Samples for statistical lower and upper bounds beside the certificate; 0: none. One is too few.
+  Index statistics = 0;
+  /// Probability with which the statistical upper bound may fail, asymptotically; in (0,1). (C.4)
+  double failure_probability = 1e-6;
+  /// Seed of k-means++ and of the statistics.
+  std::uint64_t seed = 0;
+  /// Threads over inputs; 0: one per processor. Results do not depend on it.
+  int threads = 0;
+  /// Inputs that the moment method takes through a layer together; 0: as many as suit the cache. Results do
+  /// not depend on it.
+  Index block = 0;
+  /// Refuse work that would need more memory than this.
+  double max_memory_in_gib = 8.0;
+
+  /// Throws InvalidArgument naming field, value and violated constraint, or the method that has no use
+  /// for a field that was changed.
+  void validate() const;
+};
+
+std::string_view to_string(Method method);
+std::string_view to_string(TheoremSet theorems);
+std::string_view to_string(CertificateMode mode);
+std::string_view to_string(GridPlacement grid);
+
+/// The table of Options.
+const OptionTable<Options>& option_table();
+
+}  // namespace mixcert

@@ -1,0 +1,86 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// What certification returns: mixtures with bounds, and where the error comes from.
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mixcert/certificate/options.h"
+#include "mixcert/mixture/gaussian_mixture.h"
+
+namespace mixcert {
+
+// A certified bound is its own type, never a bare double: it knows which distance it bounds, whether it
+// exists, and how much of it is slack for rounding.
+
+enum class Distance { W1, W2 };
+
+struct Bound {
+  Distance distance = Distance::W2;
+  /// No smaller than the true distance; NaN where no bound exists.
+  double value = std::numeric_limits<double>::quiet_NaN();
+  /// The formula's floating-point value, before slack for rounding was added.
+  double nominal = std::numeric_limits<double>::quiet_NaN();
+
+  static Bound none(Distance distance) { return {distance}; }
+  [[nodiscard]] bool exists() const { return value == value; }
+};
+
+// What certification returns: the mixture, its bounds, and where the error comes from.
+
+/// One row of the certificate: what hidden layer `layer` adds to the bound, carried to
+/// the output. Terms are NaN where no bound exists.
+struct LayerReport {
+  Index layer = 0;           ///< 1..K
+  double compression = 0.0;  ///< from replacing the layer's mixture by fewer components
+  double local = 0.0;        ///< from the signature of the compressed mixture, and rounding
+  double gain = 0.0;         ///< largest sqrt(G_ii) of the metric used for the local term
+  Index components = 0;      ///< after compression
+  Index points = 0;          ///< signature points after merging
+  std::string metric;        ///< name of the chain of metrics of the local term
+  std::string
+      theorem;  ///< number, in docs/theory, of what bounds the local term; empty where no bound exists
+};
+
+enum class Termination {
+  Completed,       ///< sizes were given
+  EpsilonReached,  ///< the bound is at most epsilon
+  BudgetSpent,     ///< max_components did not suffice for epsilon
+};
+std::string_view to_string(Termination termination);
+
+/// Estimates of W2(network, mixture) from samples, one from below and one from above: not certified (C.2),
+/// (C.3).
+struct TwoSidedStatistics {
+  Index samples = 0;
+  double w2_lower = 0.0;
+  double lower_confidence = 0.0;
+  /// NaN where the mixture is not the moment method's.
+  double w2_upper = std::numeric_limits<double>::quiet_NaN();
+  /// Root of the mean cost of the simulated coupling, without margin; NaN like w2_upper.
+  double coupled_cost = std::numeric_limits<double>::quiet_NaN();
+  double failure_probability = 0.0;  ///< of w2_upper
+  std::string assumption;            ///< under which both hold
+};
+
+struct Result {
+  Index input = 0;  ///< index of the input; 0 when joint
+  Method method = Method::Signature;
+  CertificateMode certificate = CertificateMode::Best;  ///< the mode that gave the bound
+  /// Over outputs; joint: inputs x outputs stacked input-major.
+  GaussianMixture mixture;
+  Bound w2;
+  Bound w1;
+  double relative_w2 = 0.0;  ///< w2 / sqrt(E_q |z|^2); NaN where none
+  std::vector<LayerReport> layers;
+  std::optional<TwoSidedStatistics> statistics;  ///< when options.statistics > 0
+  Termination termination = Termination::Completed;
+  std::string reason;  ///< one sentence
+  double seconds = 0.0;
+};
+
+}  // namespace mixcert

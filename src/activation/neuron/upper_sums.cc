@@ -1,0 +1,203 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// On a cell an activation is its chord up to a bend, its slope stays between its ends up to curvature times
+// half the width (Y.24). A kink is an end of cells.
+#include "activation/neuron/upper_sums.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "activation/activation_traits.h"
+#include "activation/neuron/normal_cells.h"
+#include "core/normal.h"
+#include "mixcert/core/rounding.h"
+
+namespace mixcert {
+namespace {
+
+class ValueSums {
+ public:
+  ValueSums(const Activation& f, double m, double s, double gain, const Enclosed& mean,
+            const Enclosed& second)
+      : f_(f), m_(m), s_(s), gain_(gain), mean_(mean), second_(second), traits_(f) {
+    if (!traits_.piecewise_linear) bend_ = 0.125 * s * s * traits_.curvature;
+    rounding_ =
+        128 * kUnitRoundoff * (1.0 + std::abs(m) + kLastNode * (s + std::abs(gain)) + std::abs(mean.value));
+  }
+
+  ValuePowers sum() {
+    const std::vector<CellNode>& nodes = cell_nodes();
+    const double kink = -m_ / s_;
+    double last = value(nodes[0].x);
+    for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
+      const double a = nodes[i].x, b = nodes[i + 1].x;
+      const double next = value(b);
+      if (traits_.piecewise_linear && a < kink && kink < b) {
+        add(a, kink, last, value(kink), normal_mass(a, kink) * kSafety);
+        add(kink, b, value(kink), next, normal_mass(kink, b) * kSafety);
+      } else {
+        add(a, b, last, next, nodes[i].mass);
+      }
+      last = next;
+    }
+    add_beyond(-kLastNode);
+    add_beyond(kLastNode);
+    powers_.deviation *= kSafety;
+    powers_.square *= kSafety;
+    return powers_;
+  }
+
+ private:
+  [[nodiscard]] double value(double x) const { return f_(m_ + s_ * x); }
+
+  /// The cell [a, b], with the activation's values at its ends.
+  void add(double a, double b, double va, double vb, double mass) {
+    const double largest = larger_or_nan(std::abs(va), std::abs(vb));
+    const double w = b - a;
+    const double bend = w * w * bend_ + rounding_ + 128 * kUnitRoundoff * largest;
+    const double da = va - mean_.value - gain_ * a, db = vb - mean_.value - gain_ * b;
+    const double d = larger_or_nan(std::abs(da), std::abs(db)) + bend + mean_.error;
+    const double high = largest + bend;
+    const double low = va * vb > 0.0 ? positive_part(std::min(std::abs(va), std::abs(vb)) - bend) : 0.0;
+    // a^2 lies in [low^2, high^2].
+    const double q = larger_or_nan(high * high * kSafety - second_.value, second_.value - low * low) +
+                     second_.error + 1e-9 * high * high;
+    accumulate(mass, d, q);
+  }
+
+  /// With z = |x| - 8: |d| <= |d(8)| + steep z and |a^2 - a(8)^2| <= 2 |a(8)| steep z + (steep z)^2.
+  void add_beyond(double x) {
+    const double steep = s_ * larger_or_nan(std::abs(traits_.low), std::abs(traits_.high));
+    const double last = value(x);
+    const double rounding =
+        128 * kUnitRoundoff * (1.0 + std::abs(last) + std::abs(m_) + kLastNode * (s_ + std::abs(gain_)));
+    const double d = std::abs(last - mean_.value - gain_ * x) + mean_.error + rounding;
+    const double size = std::abs(last) + rounding;
+    const double q = std::abs(last * last - second_.value) + second_.error + 2.0 * rounding * size;
+    accumulate(kBeyondLast, larger_or_nan(d, steep + std::abs(gain_)) * kSafety,
+               larger_or_nan(q, 2.0 * size * steep + steep * steep) * kSafety);
+  }
+
+  void accumulate(double mass, double d, double q) {
+    powers_.deviation += mass * (d * d) * (d * d);
+    powers_.square += mass * (q * q) * (q * q);
+  }
+
+  const Activation& f_;
+  double m_, s_, gain_;
+  Enclosed mean_, second_;
+  SlopeTraits traits_;
+  double bend_ = 0.0;      ///< on a cell of width 1
+  double rounding_ = 0.0;  ///< of arguments and of the line; values add theirs (V.6)
+  ValuePowers powers_;
+};
+
+}  // namespace
+
+ValuePowers value_powers(const Activation& f, double m, double s, double gain, const Enclosed& mean,
+                         const Enclosed& second) {
+  if (!(s > 0.0)) return {};
+  return ValueSums(f, m, s, gain, mean, second).sum();
+}
+
+SlopeTraits::SlopeTraits(const Activation& f) {
+  const Smooth* smooth = f.traits().smooth();
+  piecewise_linear = smooth == nullptr;
+  const SlopeRange range = f.slope_range();
+  low = range.low;
+  high = range.high;
+  curvature = smooth != nullptr ? smooth->curvature.get() : std::numeric_limits<double>::infinity();
+}
+
+double SlopeTraits::reach(double center) const {
+  return larger_or_nan(std::abs(high - center), std::abs(center - low));
+}
+
+SlopeCells::SlopeCells(const Activation& f, double m, double s) : traits_(f) {
+  if (!traits_.piecewise_linear) {
+    add_smooth(f, m, s);
+    return;
+  }
+  const double kink = std::clamp(-m / s, -40.0, 40.0);
+  const double left = f.derivative(-1.0), right = f.derivative(1.0);
+  const double moment = kink * normal_density(kink);
+  const double below = normal_tail(-kink), above = normal_tail(kink);
+  cells_.push_back({below * kSafety, (below - moment) * kSafety, left, left});
+  cells_.push_back({above * kSafety, (above + moment) * kSafety, right, right});
+}
+
+void SlopeCells::add_smooth(const Activation& f, double m, double s) {
+  const std::vector<CellNode>& nodes = cell_nodes();
+  const SlopeShape& shape = f.traits().smooth()->slopes;
+  const bool peak = shape.has_peak();
+  // Slopes lie between those at the ends of a cell that does not have the peak inside.
+  const bool between = peak || shape.is_monotone();
+  cells_.reserve(nodes.size() + 1);
+  double last = f.derivative(m + s * nodes[0].x);
+  for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
+    const double za = m + s * nodes[i].x, zb = m + s * nodes[i + 1].x;
+    const double next = f.derivative(zb);
+    const double rounding = 256 * kUnitRoundoff * (1.0 + std::abs(m) + s * kLastNode);
+    const double slack = between ? rounding : 0.5 * (zb - za) * traits_.curvature + rounding;
+    const bool at_peak = peak && za <= rounding && zb >= -rounding;
+    const double high = at_peak ? traits_.high : std::min(traits_.high, std::max(last, next) + slack);
+    const double low = std::max(traits_.low, std::min(last, next) - slack);
+    cells_.push_back({nodes[i].mass, nodes[i].second, low, high});
+    last = next;
+  }
+  cells_.push_back({kBeyondLast, 100.0 * kBeyondLast, traits_.low, traits_.high});
+}
+
+SlopeCells::Squares SlopeCells::about(double center) const {
+  double mean = 0.0, least = 0.0, fourth = 0.0;
+  for (const Cell& cell : cells_) {
+    const double below = cell.low - center, above = cell.high - center;
+    const double high = larger_or_nan(below * below, above * above);
+    const double low = below <= 0.0 && above >= 0.0 ? 0.0 : std::min(below * below, above * above);
+    mean += cell.mass * high;
+    fourth += cell.mass * high * high;
+    least += cell.mass * low;
+  }
+  least *= 1.0 - 1e-8;  // masses were rounded up
+  const double reach = traits_.reach(center);
+  const double variance = fourth * kSafety - least * least + 1e-13 * std::pow(reach, 4);
+  return {mean * kSafety + 1e-13 * reach * reach, std::sqrt(positive_part(variance)) * kSafety};
+}
+
+double SlopeCells::weighted() const {
+  double sum = 0.0;
+  for (const Cell& cell : cells_) {
+    sum += cell.second * larger_or_nan(cell.low * cell.low, cell.high * cell.high);
+  }
+  const double reach = traits_.reach(0.0);
+  return sum * kSafety + 1e-13 * reach * reach;
+}
+
+DistancePowers smoothed_slope_powers(const Activation& f, double m, double t, double s, double center) {
+  const std::vector<CellNode>& nodes = cell_nodes();
+  const double left = f.derivative(-1.0), right = f.derivative(1.0);
+  const auto distance = [&](double h) {
+    return left + (right - left) * normal_cdf((m + t * h) / s) - center;
+  };
+  DistancePowers sum;
+  double least = 0.0, last = distance(nodes[0].x);
+  for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
+    const double next = distance(nodes[i + 1].x);
+    // Monotone in h, so largest at an end of the cell, and smallest there or zero.
+    const double a = std::abs(last), b = std::abs(next);
+    const double largest = std::pow(larger_or_nan(a, b) + 1e-14, 2);
+    sum.second += nodes[i].mass * largest;
+    sum.fourth += nodes[i].mass * largest * largest;
+    if (last * next > 0.0) least += nodes[i].mass * std::pow(positive_part(std::min(a, b) - 1e-14), 2);
+    last = next;
+  }
+  const double reach2 = std::pow(SlopeTraits(f).reach(center), 2);
+  sum.second = (sum.second + kBeyondLast * reach2) * kSafety;
+  sum.fourth = (sum.fourth + kBeyondLast * reach2 * reach2) * kSafety;
+  least *= 1.0 - 1e-8;  // masses were rounded up
+  sum.spread = std::sqrt(positive_part(sum.fourth - least * least)) * kSafety;
+  return sum;
+}
+
+}  // namespace mixcert

@@ -1,0 +1,51 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The additive certificate (M.2):
+//     W2(p, q) <= sum_k  W_{G_k}(q_k, c_k)  +  W_{G_k}(c_k, signature)  +  rounding,
+// evaluated from a trace for one chain of metrics or, term by term, for the best of several.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mixcert/certificate/result.h"
+#include "mixcert/core/rounding.h"
+
+namespace mixcert {
+
+/// Which constants and refinements a certificate may use.
+enum class CertificateForm {
+  Metric,    ///< every chain, local Lipschitz refinement
+  Expected,  ///< the scalar chain lambda_max(E W'W), local Lipschitz refinement
+  Paper,     ///< the paper's constants, global Lipschitz constants
+};
+
+/// What one hidden layer adds at the output.
+struct LayerTerms {
+  Upper compression;  ///< W2; the moment method's splitting included
+  Upper splitting;    ///< the part of it that is splitting
+  Upper local;        ///< W2, of signature or surrogate, and rounding
+  Upper compression_w1;
+  Upper local_w1;
+  double gain = 0.0;      ///< largest sqrt(G_ii) of the chain of the local term
+  std::string metric;     ///< name of that chain
+  std::string theorem;    ///< number, in docs/theory, of what bounds the local term
+  bool is_whole = false;  ///< is the local term about the law of the output as a whole, no sum over neurons?
+  std::size_t chain = 0;  ///< its place among those tried
+  std::string compression_metric;  ///< name of the compression term's; empty where nothing was compressed
+};
+
+Bound bound_of(Distance distance, Upper value);
+
+struct Certificate {
+  CertificateForm form = CertificateForm::Metric;
+  std::vector<LayerTerms> layers;
+  Upper first;  ///< of the first layer: weights that are not Gaussian, and rounding
+  Bound w2;
+  Bound w1;
+
+  /// Sets both bounds to the sum of the first layer's term and all others.
+  void add_up();
+};
+
+}  // namespace mixcert

@@ -1,0 +1,154 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The table of options.
+#include "mixcert/certificate/options.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "quantize/grid_allocation.h"
+
+namespace mixcert {
+namespace {
+
+constexpr Index kMaxSamples = 1'000'000'000;
+constexpr Index kMaxBlock = 10'000;
+
+const std::vector<std::pair<Method, std::string>>& method_names() {
+  static const std::vector<std::pair<Method, std::string>> names = {{Method::Auto, "auto"},
+                                                                    {Method::Moment, "moment"},
+                                                                    {Method::Signature, "signature"},
+                                                                    {Method::Cross, "cross"}};
+  return names;
+}
+
+const std::vector<std::pair<TheoremSet, std::string>>& theorem_names() {
+  static const std::vector<std::pair<TheoremSet, std::string>> names = {{TheoremSet::All, "all"},
+                                                                        {TheoremSet::Coupling, "coupling"}};
+  return names;
+}
+
+const std::vector<std::pair<CertificateMode, std::string>>& certificate_names() {
+  static const std::vector<std::pair<CertificateMode, std::string>> names = {
+      {CertificateMode::Best, "best"},
+      {CertificateMode::Metric, "metric"},
+      {CertificateMode::Expected, "expected"},
+      {CertificateMode::Paper, "paper"}};
+  return names;
+}
+
+const std::vector<std::pair<GridPlacement, std::string>>& grid_names() {
+  static const std::vector<std::pair<GridPlacement, std::string>> names = {
+      {GridPlacement::Adaptive, "adaptive"}, {GridPlacement::Uniform, "uniform"}};
+  return names;
+}
+
+const std::vector<std::pair<SensitivityMode, std::string>>& sensitivity_names() {
+  static const std::vector<std::pair<SensitivityMode, std::string>> names = {
+      {SensitivityMode::Closed, "closed"}, {SensitivityMode::Sdp, "sdp"}};
+  return names;
+}
+
+template <class Enum>
+std::string_view name_of(Enum value, const std::vector<std::pair<Enum, std::string>>& names) {
+  for (const auto& [candidate, name] : names) {
+    if (candidate == value) return name;
+  }
+  return "?";
+}
+
+OptionTable<Options> make_table() {
+  return {
+      flag_option("joint", &Options::joint, "one mixture over the outputs at all inputs"),
+      choice_option("method", &Options::method, method_names(), "auto: moment or signature; cross: no bound"),
+      choice_option("theorems", &Options::theorems, theorem_names(), "moment: which bound a layer's term"),
+      choice_option("certificate", &Options::certificate, certificate_names(),
+                    "constants that carry errors to the output"),
+      choice_option("sensitivity", &Options::sensitivity, sensitivity_names(),
+                    "moment: metrics by closed forms, or an SDP too"),
+      choice_option("grid", &Options::grid, grid_names(), "optimal or evenly spaced points"),
+      integer_option<Options, Index>("signature-size", &Options::signature_size, 1, kMaxGridSize,
+                                     "grid points per Gaussian component"),
+      integer_option<Options, Index>("components", &Options::components, 0, kMaxGridSize,
+                                     "components kept by compression; 0: all"),
+      integer_option<Options, Index>("pieces", &Options::pieces, 1, kMaxGridSize,
+                                     "moment: Gaussians a layer may be split into"),
+      real_option("epsilon", &Options::epsilon, 0.0, "choose both sizes so that the bound is below this"),
+      integer_option<Options, Index>("max-components", &Options::max_components, 1, kMaxGridSize,
+                                     "most components while epsilon is sought"),
+      integer_option<Options, Index>("statistics", &Options::statistics, 0, kMaxSamples,
+                                     "samples for statistical bounds too; 0: none"),
+      real_option("failure-probability", &Options::failure_probability, 0.0,
+                  "of the statistical upper bound; below 1"),
+      integer_option<Options, std::uint64_t>("seed", &Options::seed, 0,
+                                             std::numeric_limits<std::uint64_t>::max(),
+                                             "seed of the clustering and of statistics"),
+      integer_option<Options, int>("threads", &Options::threads, 0, 4096,
+                                   "threads over inputs; 0: one per processor"),
+      integer_option<Options, Index>("block", &Options::block, 0, kMaxBlock,
+                                     "moment: inputs taken together; 0: to suit the cache"),
+      real_option("max-memory-in-gib", &Options::max_memory_in_gib, 0.0,
+                  "refuse work that needs more memory"),
+  };
+}
+
+}  // namespace
+
+std::string_view to_string(Method method) { return name_of(method, method_names()); }
+std::string_view to_string(TheoremSet theorems) { return name_of(theorems, theorem_names()); }
+std::string_view to_string(CertificateMode mode) { return name_of(mode, certificate_names()); }
+std::string_view to_string(GridPlacement grid) { return name_of(grid, grid_names()); }
+
+const OptionTable<Options>& option_table() {
+  static const OptionTable<Options> table = make_table();
+  return table;
+}
+
+namespace {
+
+/// Options that a method has no use for. A changed one is refused: nothing that was asked for is ignored.
+std::vector<std::string_view> unused_options(Method method) {
+  switch (method) {
+    case Method::Moment:
+      return {"grid", "signature-size"};
+    case Method::Signature:
+      return {"theorems", "pieces", "sensitivity", "block"};
+    case Method::Cross:
+      return {"theorems", "pieces", "sensitivity", "block", "epsilon", "max-components"};
+    case Method::Auto:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+void Options::validate() const {
+  Options copy;
+  const Options defaults;
+  const std::vector<std::string_view> unused = unused_options(method);
+  for (const auto& field : option_table()) {
+    const std::string text = field.get(*this);
+    if (!text.empty()) field.set(copy, text);
+    if (text == field.get(defaults) || std::find(unused.begin(), unused.end(), field.name) == unused.end())
+      continue;
+    throw InvalidArgument("option --" + field.name + ": method " + std::string(to_string(method)) +
+                          " has no use for it");
+  }
+  if (statistics == 1) bad_option("statistics", "0 or at least 2", "1");
+  if (!(failure_probability < 1.0)) {
+    bad_option("failure-probability", "a number above 0 and below 1", format_number(failure_probability));
+  }
+  if (joint && pieces > 1) {
+    throw InvalidArgument("option --pieces: laws of several inputs jointly are not split, got " +
+                          std::to_string(pieces));
+  }
+  if (method == Method::Moment && certificate != CertificateMode::Best &&
+      certificate != CertificateMode::Metric) {
+    throw InvalidArgument("option --certificate: method moment has best and metric, got '" +
+                          std::string(to_string(certificate)) + "'");
+  }
+}
+
+}  // namespace mixcert

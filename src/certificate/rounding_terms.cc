@@ -1,0 +1,95 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Rounding terms. Coarse on purpose: they are some 1e-7 of a standard deviation, and a bound
+// that is simple to prove is worth more here than a digit.
+#include "certificate/rounding_terms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <variant>
+
+#include "certificate/replaced_weights.h"
+
+namespace mixcert {
+namespace {
+
+bool has_diagonal_output(const DenseLayer& layer, Index input_count) {
+  return input_count == 1 && layer.has_independent_outputs();
+}
+
+Index low_rank_columns(const DenseLayer& layer) {
+  const auto* law = std::get_if<LowRankWeights>(&layer.weights());
+  return law == nullptr ? 0 : static_cast<Index>(law->factor.size());
+}
+
+}  // namespace
+
+PushRounding::PushRounding(const DenseLayer& layer, double norm, Index input_count)
+    : diagonal_(has_diagonal_output(layer, input_count)) {
+  const double d = static_cast<double>(input_count);
+  const double gamma = rounding_gamma(layer.inputs() + 4);
+  mean_error_squares_ =
+      (gamma * (norm * layer.row_norms() + std::sqrt(d) * layer.bias_mean().cwiseAbs())).cwiseAbs2();
+  variances_ = norm * norm * layer.row_variances() + d * layer.bias_variances();
+  const double dimension = static_cast<double>(layer.outputs() * input_count);
+  const double operations =
+      rounding_gamma(4 * layer.inputs() + 2 * layer.outputs() + low_rank_columns(layer) + 32);
+  factor_ = diagonal_ ? rounding_gamma(layer.inputs() + 8) : std::sqrt(std::sqrt(dimension) * operations);
+}
+
+double PushRounding::in(ConstVectorRef metric) const {
+  const double means = std::sqrt(metric.dot(mean_error_squares_));
+  return (means + factor_ * std::sqrt(metric.dot(variances_))) * kSafety;
+}
+
+Index covariance_operations(const DenseLayer& layer) {
+  return 4 * layer.inputs() + 2 * layer.outputs() + 2 * low_rank_columns(layer) + 32;
+}
+
+namespace {
+
+/// Squared norms of the rows of W, expected.
+Vector row_second_moments(const DenseLayer& layer) {
+  return layer.row_norms().cwiseAbs2() + layer.row_variances();
+}
+
+}  // namespace
+
+Upper first_layer_error(const Network& network, const Sensitivity& sensitivity, const MetricChain& chain,
+                        const FirstLayerTrace& first, Index input_count) {
+  const DenseLayer& layer = network.layer(0);
+  Vector metric = Vector::Ones(layer.outputs());
+  if (network.hidden_count() > 0) {
+    const double l = sensitivity.lipschitz[0].upper;
+    metric = l * l * chain.inflation[0] * chain.activation_weights[0];
+  }
+  // Features and an activation in front of the first layer are evaluated once per input: their rounding
+  // counts too.
+  const ActivationMap& activation = network.activation(0);
+  const double error = activation.lipschitz().upper * first.error +
+                       activation.value_error(first.norm + first.error) *
+                           std::sqrt(static_cast<double>(network.feature_count() * input_count));
+  const double pushed = PushRounding(layer, first.norm + error, input_count).in(metric);
+  const double shifted = error * std::sqrt(metric.dot(row_second_moments(layer)));
+  const double raised = first.raise.size() > 0 ? std::sqrt(metric.dot(first.raise)) : 0.0;
+  Upper replaced;
+  if (!layer.is_gaussian()) {
+    const Vector errors = replaced_weight_errors(layer, first.squares, input_count);
+    replaced = sqrt(Upper::of_sum(metric.dot(errors), 2 * metric.size() + 8));
+  }
+  const double underflow = sensitivity.underflow * std::sqrt(static_cast<double>(input_count));
+  return replaced + Upper{0.0, (pushed + shifted + raised + underflow) * kSafety};
+}
+
+Upper first_layer_error(const Network& network, const Sensitivity& sensitivity, const FirstLayerTrace& first,
+                        Index input_count) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  Upper least{infinity, infinity};
+  for (const MetricChain& chain : sensitivity.metrics) {
+    least = min(least, first_layer_error(network, sensitivity, chain, first, input_count));
+  }
+  return least;
+}
+
+}  // namespace mixcert

@@ -1,0 +1,126 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Which methods apply to a network, and the smallest of their bounds.
+#include "certify/certifier.h"
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "methods/joint/joint_method.h"
+#include "methods/moment/moment_method.h"
+#include "methods/signature/signature_method.h"
+#include "mixcert/core/error.h"
+#include "mixcert/core/option_table.h"
+#include "theorems/theorem_table.h"
+
+namespace mixcert {
+namespace {
+
+/// The paper's and the scalar constants are the signature method's.
+bool uses_metrics(const Options& options) {
+  return options.certificate == CertificateMode::Best || options.certificate == CertificateMode::Metric;
+}
+
+}  // namespace
+
+void require_finite(const Result& result) {
+  if (result.method == Method::Cross) return;  // has no bound
+  bool finite = std::isfinite(result.w2.value) && std::isfinite(result.w1.value);
+  for (const Gaussian& component : result.mixture.components()) {
+    finite = finite && component.mean.allFinite() && component.covariance.variances().allFinite();
+  }
+  if (finite) return;
+  throw Error("input " + std::to_string(result.input) +
+              ": its bound or mixture is not finite: numbers of the network or of the input are too large "
+              "for double precision");
+}
+
+Certifier::Certifier(const Network& network, const Options& options, const Services& services)
+    : prepared_(new Prepared{network, options, services, analyse_sensitivity(network), {}}) {
+  require(!options.joint || !network.has_own_noise(),
+          "option --joint: the network has noise layers, which every input draws for itself; certify inputs "
+          "one by one");
+  const std::string gap = options.joint ? JointMethod::refusal(network) : "";
+  if (options.method == Method::Moment) {
+    require(gap.empty(),
+            "option --joint: method moment needs independent Gaussian weights after the first layer and no "
+            "dropout; " +
+                gap);
+  }
+  const bool surrogates = options.method == Method::Moment ||
+                          (options.method == Method::Auto && uses_metrics(options) && gap.empty());
+  if (surrogates) {
+    prepared_->error_norms = make_error_norms(network, options.sensitivity);
+    moment_ = std::make_unique<MomentMethod>(
+        *prepared_, options.theorems == TheoremSet::All ? theorem_table() : coupling_theorems());
+    if (options.joint) joint_ = std::make_unique<JointMethod>(*prepared_);
+  }
+  if (options.method != Method::Moment) signature_ = std::make_unique<SignatureMethod>(*prepared_);
+}
+
+Certified Certifier::smallest(ConstMatrixRef inputs, Certified best) const {
+  if (signature_ == nullptr || best.result.termination == Termination::EpsilonReached) return best;
+  if (best.result.w2.value <= signature_->least_bound(best)) return best;
+  Certified other = signature_->certify(inputs);
+  const double seconds = best.result.seconds + other.result.seconds;
+  if (!(best.result.w2.value <= other.result.w2.value)) best = std::move(other);
+  best.result.seconds = seconds;
+  return best;
+}
+
+Certified Certifier::finished(Certified made, Index index) const {
+  made.result.input = index;
+  require_finite(made.result);
+  return made;
+}
+
+Certified Certifier::certify(ConstMatrixRef inputs, Index index) const {
+  const bool is_joint = prepared_->options.joint && inputs.cols() > 1;
+  // A joint law may be too large for the moment method and not for signatures.
+  const bool fits =
+      joint_ == nullptr || signature_ == nullptr || JointMethod::fits(*prepared_, inputs.cols());
+  const ApproximationMethod* first = is_joint ? joint_.get() : moment_.get();
+  if (first == nullptr || !fits) return finished(signature_->certify(inputs), index);
+  return finished(smallest(inputs, first->certify(inputs)), index);
+}
+
+CouplingTrace Certifier::coupling(const Certified& made) const {
+  const Network& network = prepared_->network;
+  if (!network.correlated_layer().empty() || !network.is_gaussian()) return {};
+  if (const auto* joint = std::get_if<Sealed<JointTrace>>(&made.trace)) return {nullptr, &**joint};
+  if (const auto* moment = std::get_if<Sealed<MomentTrace>>(&made.trace)) return {&**moment, nullptr};
+  return {};
+}
+
+Result Certifier::with_statistics(ConstMatrixRef inputs, Certified made) const {
+  const Options& options = prepared_->options;
+  if (options.statistics == 0) return std::move(made.result);
+  made.result.statistics = prepared_->services.statistics(prepared_->network, inputs, made.result.input,
+                                                          coupling(made), made.result.mixture, options);
+  return std::move(made.result);
+}
+
+Result Certifier::certify_fully(ConstMatrixRef inputs, Index index) const {
+  return with_statistics(inputs, certify(inputs, index));
+}
+
+void Certifier::certify_block(ConstMatrixRef inputs, Index first, Index count,
+                              const ResultSink& deliver) const {
+  if (moment_ == nullptr) {
+    for (Index i = first; i < first + count; ++i) deliver(certify_fully(inputs.col(i), i));
+    return;
+  }
+  moment_->certify_each(inputs.middleCols(first, count), [&](Index i, Certified&& made) {
+    const auto input = inputs.col(first + i);
+    deliver(with_statistics(input, finished(smallest(input, std::move(made)), first + i)));
+  });
+}
+
+BoundContributions Certifier::explain(const Certified& made) const {
+  if (std::holds_alternative<Sealed<JointTrace>>(made.trace)) return joint_->explain(made);
+  if (std::holds_alternative<Sealed<MomentTrace>>(made.trace)) return moment_->explain(made);
+  return signature_->explain(made);
+}
+
+}  // namespace mixcert

@@ -1,0 +1,68 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// A network with options, ready to certify any input: which methods apply, and the one with the smallest
+// bound.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "methods/approximation_method.h"
+#include "mixcert/certify/certify.h"
+
+namespace mixcert {
+
+/// Throws Error, naming the input, where the bound or the mixture is not finite: nothing else may be written.
+void require_finite(const Result& result);
+
+class Certifier {
+ public:
+  /// Arguments must outlive this. Throws InvalidArgument where the options do not fit the network.
+  Certifier(const Network& network, const Options& options, const Services& services);
+
+  [[nodiscard]] const Prepared& prepared() const { return *prepared_; }
+  /// Do inputs gain from going through the layers together?
+  [[nodiscard]] bool takes_blocks() const { return moment_ != nullptr; }
+
+  /// One input, or the columns of `inputs` jointly, by the method with the smallest bound; without
+  /// statistics.
+  [[nodiscard]] Certified certify(ConstMatrixRef inputs, Index index) const;
+  /// The same with statistics where they are asked for.
+  [[nodiscard]] Result certify_fully(ConstMatrixRef inputs, Index index) const;
+  /// Columns first .. first + count - 1, each for itself; results in their order.
+  void certify_block(ConstMatrixRef inputs, Index first, Index count, const ResultSink& deliver) const;
+  /// Where the bound of what certify() returned comes from.
+  [[nodiscard]] BoundContributions explain(const Certified& made) const;
+  /// What statistics can simulate the coupling of; empty where there is nothing.
+  [[nodiscard]] CouplingTrace coupling(const Certified& made) const;
+
+ private:
+  /// The method with the smallest bound, the first one's being known.
+  [[nodiscard]] Certified smallest(ConstMatrixRef inputs, Certified best) const;
+  /// What every result goes through.
+  [[nodiscard]] Certified finished(Certified made, Index index) const;
+  [[nodiscard]] Result with_statistics(ConstMatrixRef inputs, Certified made) const;
+
+  std::unique_ptr<Prepared> prepared_;  ///< methods refer to it
+  // Null where a method may not be used. One of the first two is what auto tries first.
+  std::unique_ptr<ApproximationMethod> moment_, joint_, signature_;
+};
+
+/// One Certifier for each member.
+std::vector<Certifier> member_certifiers(const Ensemble& ensemble, const Options& options,
+                                         const Services& services);
+
+/// One input, or all jointly, of an ensemble, with one Certifier per member.
+Result certify_members(const Ensemble& ensemble, const std::vector<Certifier>& members, ConstMatrixRef inputs,
+                       Index index, const Options& options, const Services& services);
+
+/// Certifies inputs first .. first + count - 1 and hands their results over in order.
+using CertifyBlock = std::function<void(Index first, Index count, const ResultSink& deliver)>;
+
+/// Runs `certify_block` for all inputs, `block` at a time, on several threads and hands results to `sink` in
+/// order.
+void certify_blocks(Index input_count, Index block, const Options& options, const Services& services,
+                    const ResultSink& sink, const CertifyBlock& certify_block);
+
+}  // namespace mixcert

@@ -1,0 +1,73 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Certification of inputs in the order in which somebody asks for them.
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "certify/block_size.h"
+#include "certify/certifier.h"
+#include "mixcert/certify/certify.h"
+#include "mixcert/core/error.h"
+#include "network/ordinary_scale.h"
+
+namespace mixcert {
+namespace {
+
+/// Neighbours go through the layers together.
+void for_each_run(const std::vector<Index>& inputs, const std::function<void(Index, Index)>& certify_run) {
+  for (std::size_t begin = 0; begin < inputs.size();) {
+    std::size_t end = begin + 1;
+    while (end < inputs.size() && inputs[end] == inputs[end - 1] + 1) ++end;
+    certify_run(inputs[begin], static_cast<Index>(end - begin));
+    begin = end;
+  }
+}
+
+bool is_cancelled(const Services& services) { return services.cancel != nullptr && services.cancel->load(); }
+
+}  // namespace
+
+void certify_queue(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options,
+                   const InputQueue& queue, const ResultSink& sink, const Services& services) {
+  options.validate();
+  const std::optional<Ensemble> rescaled = with_ordinary_sizes(ensemble);
+  const Ensemble& ordinary = rescaled ? *rescaled : ensemble;
+  require(!options.joint, "certify_queue: expected inputs one by one, got option joint");
+  check_inputs(ordinary.member(0), inputs);
+  const bool alone = ordinary.size() == 1;
+  require(options.statistics == 0 ||
+              (alone ? services.statistics != nullptr : services.ensemble_statistics != nullptr),
+          "option --statistics: needs the services of mixcert::statistics");
+  const std::vector<Certifier> members = member_certifiers(ordinary, options, services);
+  const int threads = resolve_thread_count(options.threads);
+  const Index block = alone ? block_size(members.front(), inputs.cols()) : 1;
+  std::mutex one_at_a_time;
+  std::atomic<bool> stopped{false};
+  const ResultSink deliver = [&](Result&& result) {
+    const std::lock_guard<std::mutex> guard(one_at_a_time);
+    sink(std::move(result));
+  };
+  const auto certify_run = [&](Index first, Index count) {
+    if (alone) return members.front().certify_block(inputs, first, count, deliver);
+    for (Index i = first; i < first + count; ++i)
+      deliver(certify_members(ordinary, members, inputs.col(i), i, options, services));
+  };
+  // One piece per thread, each taking inputs until there are none.
+  parallel_for(threads, threads, [&](Index) {
+    try {
+      for (std::vector<Index> taken = queue(block); !taken.empty() && !stopped.load(); taken = queue(block)) {
+        if (is_cancelled(services)) throw Interrupted("interrupted");
+        for_each_run(taken, certify_run);
+      }
+    } catch (...) {
+      stopped.store(true);
+      throw;
+    }
+  });
+}
+
+}  // namespace mixcert

@@ -1,0 +1,103 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Write beside and rename (POSIX).
+#include "io/files/atomic_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "io/files/file_error.h"
+#include "io/files/partial_file.h"
+#include "mixcert/core/error.h"
+
+namespace mixcert {
+namespace fs = std::filesystem;
+namespace {
+
+fs::path resolve_target(const fs::path& target) {
+  std::error_code error;
+  const fs::file_status status = fs::status(target, error);
+  if (!fs::exists(status)) return target;
+  if (!fs::is_regular_file(status)) {
+    io::bad_file(target.string(), "output", "a regular file or none yet", "something else of that name");
+  }
+  const fs::path resolved = fs::canonical(target, error);
+  return error ? target : resolved;
+}
+
+/// The rename itself lasts only once the directory is on the disk. Some file systems
+/// cannot do that for directories; the file is whole either way.
+void sync_directory(const fs::path& directory) {
+  const int descriptor = ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+}  // namespace
+
+io::PartialFile io::create_partial_file(const fs::path& target) {
+  static std::atomic<std::uint64_t> unique{0};
+  if (!target.has_filename()) bad_file(target.string(), "output", "a file name", "a directory");
+  // Appended piece by piece: g++ 12 warns falsely of overlap in "." + string.
+  std::string stem(1, '.');
+  stem.append(target.filename().string()).append(".partial-").append(std::to_string(::getpid())).append("-");
+  for (;;) {
+    const fs::path path = target.parent_path() / (stem + std::to_string(unique++));
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0) return {descriptor, path};
+    if (errno != EEXIST) system_failure(target.string(), "create a file beside it", errno);
+  }
+}
+
+AtomicFile::AtomicFile(const fs::path& target) : target_(resolve_target(target)) {
+  const io::PartialFile partial = io::create_partial_file(target_);
+  partial_ = partial.path;
+  stream_ = ::fdopen(partial.descriptor, "wb");
+  if (stream_ == nullptr) {
+    const int reason = errno;
+    ::close(partial.descriptor);
+    ::unlink(partial_.c_str());
+    io::system_failure(target_.string(), "open a stream", reason);
+  }
+}
+
+AtomicFile::~AtomicFile() {
+  if (stream_ != nullptr) (void)std::fclose(stream_);
+  if (!committed_) ::unlink(partial_.c_str());
+}
+
+void AtomicFile::write(const void* data, std::size_t size) {
+  require(stream_ != nullptr, "AtomicFile::write: " + target_.string() + " was flushed already");
+  if (std::fwrite(data, 1, size, stream_) != size) io::system_failure(target_.string(), "write", errno);
+}
+
+void AtomicFile::flush_to_disk() {
+  if (stream_ == nullptr) return;
+  const int failed = std::fclose(stream_);
+  stream_ = nullptr;
+  if (failed != 0) io::system_failure(target_.string(), "write", errno);
+  // Reopened by name: a library that wrote the partial file may have replaced it.
+  const int descriptor = ::open(partial_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) io::system_failure(target_.string(), "reopen", errno);
+  const int reason = ::fsync(descriptor) == 0 ? 0 : errno;
+  ::close(descriptor);
+  if (reason != 0) io::system_failure(target_.string(), "write to disk", reason);
+}
+
+void AtomicFile::commit() {
+  require(!committed_, "AtomicFile::commit: " + target_.string() + " was committed already");
+  flush_to_disk();
+  if (::rename(partial_.c_str(), target_.c_str()) != 0) {
+    io::system_failure(target_.string(), "rename to it", errno);
+  }
+  committed_ = true;
+  sync_directory(target_.parent_path());
+}
+
+}  // namespace mixcert

@@ -1,0 +1,25 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The layers that an import is asked for: widths, or a list of layers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "io/imports/imported_layers.h"
+#include "io/models/architecture.h"
+
+namespace mixcert::io {
+
+/// Widths joined by dashes; nothing where the text is something else.
+std::vector<Index> parse_widths(const std::string& text);
+
+/// Layers of an architecture with weights, in order.
+void collect_slots(const std::vector<LayerEntry>& entries, std::vector<LayerSlot>& slots,
+                   const ImportSource& source);
+
+/// Dense layers of these widths, activations between them.
+std::vector<LayerEntry> chain(const std::vector<Index>& widths, const std::vector<std::string>& names,
+                              const std::string& activation);
+
+}  // namespace mixcert::io

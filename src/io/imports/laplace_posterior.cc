@@ -1,0 +1,176 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Laplace approximations: the precision of all parameters is H / (noise^2 T) + prior, H diagonal, full or a
+// Kronecker product per tensor.
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+
+#include "io/files/file_error.h"
+#include "io/imports/flat_layout.h"
+
+namespace mixcert::io {
+namespace {
+
+class LaplaceSplitter {
+ public:
+  LaplaceSplitter(const ImportSource& source, const std::vector<LayerSlot>& slots,
+                  std::vector<std::string>& assumptions)
+      : source_(source),
+        slots_(slots),
+        assumptions_(assumptions),
+        mean_(as_vector(source.one("mean"))),
+        layout_(find_layout(source, "mean", mean_.size(), slots)) {
+    const double noise = source.number("sigma_noise");
+    factor_ = 1.0 / (noise * noise * source.number("temperature"));
+    prior_ = prior_precision();
+  }
+
+  std::vector<ImportedLayer> split() {
+    if (!source_.has("H")) return split_kronecker();
+    const Array& hessian = source_.one("H");
+    if (hessian.rank() == 2) return split_full(hessian);
+    if (hessian.size() != mean_.size()) {
+      source_.fail("'H'", std::to_string(mean_.size()) + " values", shape_text(hessian.shape));
+    }
+    const Vector precision = factor_ * as_vector(hessian) + prior_;
+    return cut(slots_, layout_, mean_, deviations_of(source_, "H", precision));
+  }
+
+ private:
+  /// One value for all parameters, one per tensor, or one per parameter.
+  Vector prior_precision() const {
+    Vector given = as_vector(source_.one("prior_precision"));
+    const Index tensors = layout_.tensors(slots_.size());
+    if (given.size() == mean_.size()) return given;
+    if (given.size() == 1) return Vector::Constant(mean_.size(), given[0]);
+    if (given.size() != tensors) {
+      source_.fail("'prior_precision'",
+                   "1, " + std::to_string(tensors) + " or " + std::to_string(mean_.size()) + " values",
+                   std::to_string(given.size()));
+    }
+    Vector all(mean_.size());
+    Index begin = 0;
+    Index tensor = 0;
+    for (const LayerSlot& slot : slots_) {
+      all.segment(begin, slot.weights()).setConstant(given[tensor++]);
+      begin += slot.weights();
+      if (!layout_.has_bias) continue;
+      all.segment(begin, slot.outputs()).setConstant(given[tensor++]);
+      begin += slot.outputs();
+    }
+    return all;
+  }
+
+  /// The covariance of a layer alone is the block of the inverse of the whole precision.
+  std::vector<ImportedLayer> split_full(const Array& hessian) {
+    const Index size = mean_.size();
+    if (hessian.shape != std::vector<Index>{size, size}) {
+      source_.fail("'H'", "shape " + shape_text({size, size}), shape_text(hessian.shape));
+    }
+    if (slots_.size() > 1 && !source_.options.project_per_layer) {
+      source_.fail("'H'", "a posterior without correlations across layers, or --project per-layer",
+                   "a full Hessian");
+    }
+    Matrix precision = factor_ * as_matrix(hessian);
+    precision.diagonal() += prior_;
+    const Eigen::LLT<Matrix> root(0.5 * (precision + precision.transpose()));
+    if (root.info() != Eigen::Success) source_.fail("'H'", "a positive definite precision", "another");
+    const Matrix covariance = root.solve(Matrix::Identity(size, size));
+    std::vector<ImportedLayer> layers = cut(slots_, layout_, mean_, {});
+    Index begin = 0;
+    for (std::size_t k = 0; k < slots_.size(); ++k) {
+      begin = add_block(covariance, begin, slots_[k], layers[k]);
+    }
+    if (slots_.size() > 1) {
+      assumptions_.emplace_back(
+          "imported from a full Laplace approximation, projected: correlations across layers are left out");
+    }
+    return layers;
+  }
+
+  /// Rows of [W, b] in the order of JointWeights.
+  Index add_block(const Matrix& covariance, Index begin, const LayerSlot& slot, ImportedLayer& layer) const {
+    const Index in = slot.weights() / slot.outputs();
+    std::vector<Index> places;
+    for (Index i = 0; i < slot.outputs(); ++i) {
+      for (Index j = 0; j < in; ++j) places.push_back(begin + i * in + j);
+      if (layout_.has_bias) places.push_back(begin + slot.weights() + i);
+    }
+    Matrix block = covariance(places, places);
+    block = (0.5 * (block + block.transpose())).eval();
+    if (layout_.has_bias) {
+      layer.weights = JointWeights{std::move(block)};
+      layer.bias = DeterministicBias{};
+    } else {
+      layer.weights = FullWeights{std::move(block)};
+    }
+    return begin + static_cast<Index>(places.size());
+  }
+
+  /// Per tensor the factors H.K.0 (rows) and H.K.1 (columns), of a bias H.K.0 alone. With H.K.0 = U diag(r)
+  /// U' and H.K.1 = V diag(c) V' the variances in the eigenbasis are 1 / (f r_i c_j + prior).
+  std::vector<ImportedLayer> split_kronecker() {
+    std::vector<ImportedLayer> layers = cut(slots_, layout_, mean_, {});
+    Index begin = 0;
+    Index tensor = 0;
+    for (std::size_t k = 0; k < slots_.size(); ++k) {
+      const Index out = slots_[k].outputs();
+      const Index in = slots_[k].weights() / out;
+      const auto rows = eigen("H." + std::to_string(tensor) + ".0", out);
+      const auto columns = eigen("H." + std::to_string(tensor++) + ".1", in);
+      const double prior = common_prior(begin, slots_[k].weights());
+      const Matrix precision =
+          (factor_ * rows.eigenvalues() * columns.eigenvalues().transpose()).array() + prior;
+      layers[k].weights =
+          KroneckerEigenbasisWeights{rows.eigenvectors(), columns.eigenvectors(), precision.cwiseInverse()};
+      begin += slots_[k].weights();
+      if (!layout_.has_bias) continue;
+      const auto bias = eigen("H." + std::to_string(tensor++) + ".0", out);
+      const Vector variance =
+          ((factor_ * bias.eigenvalues()).array() + common_prior(begin, out)).inverse().matrix();
+      const Matrix scaled = bias.eigenvectors() * variance.cwiseSqrt().asDiagonal();
+      layers[k].bias = CorrelatedBias{scaled * scaled.transpose()};
+      begin += out;
+    }
+    return layers;
+  }
+
+  double common_prior(Index begin, Index count) const {
+    const auto part = prior_.segment(begin, count);
+    if (part.minCoeff() != part.maxCoeff() || part.minCoeff() <= 0.0) {
+      source_.fail("'prior_precision'", "one value above 0 per tensor for Kronecker factors", "others");
+    }
+    return part[0];
+  }
+
+  Eigen::SelfAdjointEigenSolver<Matrix> eigen(const std::string& key, Index size) const {
+    const Array& array = source_.one(key);
+    if (array.shape != std::vector<Index>{size, size}) {
+      source_.fail(in_quotes(key), "shape " + shape_text({size, size}), shape_text(array.shape));
+    }
+    const Matrix factor = as_matrix(array);
+    Eigen::SelfAdjointEigenSolver<Matrix> solver(0.5 * (factor + factor.transpose()));
+    const double largest = solver.eigenvalues().cwiseAbs().maxCoeff();
+    if (solver.info() != Eigen::Success || solver.eigenvalues().minCoeff() < -1e-4 * largest) {
+      source_.fail(in_quotes(key), "a positive semidefinite factor", "another");
+    }
+    return solver;
+  }
+
+  const ImportSource& source_;
+  const std::vector<LayerSlot>& slots_;
+  std::vector<std::string>& assumptions_;
+  Vector mean_;
+  FlatLayout layout_;
+  double factor_ = 1.0;
+  Vector prior_;
+};
+
+}  // namespace
+
+std::vector<ImportedLayer> split_laplace(const ImportSource& source, const std::vector<LayerSlot>& slots,
+                                         std::vector<std::string>& assumptions) {
+  return LaplaceSplitter(source, slots, assumptions).split();
+}
+
+}  // namespace mixcert::io

@@ -1,0 +1,77 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Estimates of what the next step allocates.
+#include "methods/memory_guard.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <variant>
+
+#include "mixcert/core/error.h"
+
+namespace mixcert {
+namespace {
+
+constexpr double kBytesPerGib = 1024.0 * 1024.0 * 1024.0;
+
+std::string gib(double bytes) {
+  char text[32];
+  (void)std::snprintf(text, sizeof text, "%.1f GiB", bytes / kBytesPerGib);
+  return text;
+}
+
+/// Doubles in the covariance of one pushed point.
+double covariance_size(const DenseLayer& layer, double input_count) {
+  const double out = static_cast<double>(layer.outputs());
+  const auto& w = layer.weights();
+  const bool blocks =
+      std::holds_alternative<DeterministicWeights>(w) || std::holds_alternative<MeanFieldWeights>(w);
+  const bool dense_bias = std::holds_alternative<CorrelatedBias>(layer.bias());
+  if (blocks && !dense_bias) return out * input_count * input_count;
+  const auto* low_rank = std::get_if<LowRankWeights>(&w);
+  if (low_rank != nullptr && !dense_bias) {
+    return out * input_count * (input_count + static_cast<double>(low_rank->factor.size()));
+  }
+  return out * out * input_count * input_count;
+}
+
+}  // namespace
+
+void MemoryGuard::check(double bytes, const std::string& what) const {
+  if (bytes <= limit_in_gib_ * kBytesPerGib) return;
+  throw ResourceError(what + " would need " + gib(bytes) + ", more than the limit of " +
+                      gib(limit_in_gib_ * kBytesPerGib) +
+                      "; use fewer components or points, or raise --max-memory-in-gib");
+}
+
+void MemoryGuard::check_push(const DenseLayer& layer, Index points, Index input_count) const {
+  const double d = static_cast<double>(input_count);
+  const double per_point = static_cast<double>(layer.outputs()) * d + covariance_size(layer, d);
+  check(2.0 * sizeof(double) * static_cast<double>(points) * per_point,
+        "layer '" + layer.name() + "': " + std::to_string(points) + " components");
+}
+
+void MemoryGuard::check_joint_moments(const DenseLayer& layer, Index input_count) const {
+  const double d = static_cast<double>(input_count);
+  const double blocks = 8.0 * static_cast<double>(std::max(layer.inputs(), layer.outputs())) * d * d;
+  const double size = static_cast<double>(layer.outputs()) * d;
+  const double dense =
+      layer.weight_mean().isZero(0.0) ? 0.0 : 4.0 * size * (size + static_cast<double>(layer.inputs()) * d);
+  check(sizeof(double) * (blocks + dense), "layer '" + layer.name() + "': the joint law of its outputs at " +
+                                               std::to_string(input_count) + " inputs");
+}
+
+void MemoryGuard::check_signature(const GaussianMixture& mixture, Index components, Index points,
+                                  bool cross) const {
+  const double n = static_cast<double>(mixture.dimension());
+  const double kept =
+      static_cast<double>(components > 0 ? std::min(components, mixture.size()) : mixture.size());
+  const double per_component =
+      cross ? std::max(2.0 * n, static_cast<double>(points)) : static_cast<double>(points);
+  check(3.0 * sizeof(double) * n * kept * per_component,
+        "a signature of " + std::to_string(points) + " points per component");
+}
+
+}  // namespace mixcert

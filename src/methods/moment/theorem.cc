@@ -1,0 +1,109 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+#include "methods/moment/theorem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "certificate/replaced_weights.h"
+#include "mixcert/core/error.h"
+
+namespace mixcert {
+namespace {
+
+/// A theorem takes longer than (H.3), and pieces have little left to gain from it.
+constexpr Index kMostComponents = 16;
+
+}  // namespace
+
+namespace precondition {
+
+const Precondition kLastLayer = {"it is the last hidden layer",
+                                 [](const Situation& at, Index layer) { return layer == at.depth; }};
+const Precondition kOneOutput = {"the network has one output",
+                                 [](const Situation& at, Index) { return at.outputs == 1; }};
+const Precondition kUnmasked = {"there is no dropout at this layer",
+                                [](const Situation& at, Index layer) { return at.layer(layer).is_unmasked; }};
+const Precondition kNoMasks = {"the network has no dropout",
+                               [](const Situation& at, Index) { return !at.has_masks; }};
+const Precondition kFewComponents = {"the output has at most 16 components", [](const Situation& at, Index) {
+                                       return at.components <= kMostComponents;
+                                     }};
+const Precondition kIndependentNext = {
+    "the layer's weights and biases are independent of each other",
+    [](const Situation& at, Index layer) { return at.layer(layer).next_is_independent; }};
+const Precondition kIndependentNeurons = {
+    "the neurons of each Gaussian piece are independent",
+    [](const Situation& at, Index layer) { return at.layer(layer).has_independent_neurons; }};
+
+}  // namespace precondition
+
+bool Theorem::may_hold(const Situation& situation, Index layer) const {
+  return std::all_of(preconditions.begin(), preconditions.end(),
+                     [&](const Precondition& p) { return p.holds == nullptr || p.holds(situation, layer); });
+}
+
+Upper distance_over_pieces(const Situation& situation, PushDistance push_distance) {
+  const Index last = situation.depth;
+  const MomentLayerTrace& layer = situation.traced(last);
+  const DenseLayer& next = situation.network.layer(last);
+  Upper squared, replaced;
+  for (Index i = 0; i < layer.pieces.size(); ++i) {
+    const SurrogateLaw& law = layer.surrogates[static_cast<std::size_t>(i)];
+    const Upper distance = push_distance(situation.network.activation(last), next, layer.pieces.component(i),
+                                         law, situation.trace.output.component(i));
+    const Upper weight = Upper::exact(layer.pieces.weights()(i));
+    squared = squared + weight * distance * distance;
+    if (!(squared.upper < INFINITY)) return {INFINITY, INFINITY};
+    if (next.is_gaussian()) continue;
+    const Vector errors = replaced_weight_errors(next, law.second + law.second_error, 1);
+    replaced = replaced + weight * Upper::of_sum(errors.sum(), errors.size() + 8);
+  }
+  return sqrt(squared) + sqrt(replaced);
+}
+
+bool take_smaller(const Upper& local, const char* id, LayerTerms& terms) {
+  if (local.upper < terms.local.upper) {
+    terms.local = local;
+    terms.local_w1 = min(terms.local_w1, local);
+    terms.theorem = id;
+    terms.is_whole = true;
+  }
+  return local.upper < INFINITY;
+}
+
+Certificate sharpened_certificate(const TheoremTable& theorems, const Network& network,
+                                  const ErrorNorms& error_norms, const Sealed<MomentTrace>& trace,
+                                  Certificate certificate) {
+  const bool none = std::none_of(theorems.begin(), theorems.end(),
+                                 [](const Theorem& one) { return one.sharpen != nullptr; });
+  if (none) return certificate;
+  const Situation situation(network, error_norms, *trace);
+  std::set<std::pair<std::string_view, Index>> with_bound;
+  for (const Theorem& one : theorems) {
+    for (Index layer = 1; one.sharpen != nullptr && layer <= situation.depth; ++layer) {
+      if (!one.may_hold(situation, layer)) continue;
+      if (one.unless != nullptr && with_bound.count({one.unless, layer}) > 0) continue;
+      if (one.sharpen(situation, layer, certificate)) with_bound.insert({one.id, layer});
+    }
+  }
+  certificate.add_up();
+  return certificate;
+}
+
+BoundContributions moment_contributions(const TheoremTable& theorems, const Network& network,
+                                        const ErrorNorms& error_norms, const Sealed<MomentTrace>& trace,
+                                        const Certificate& certificate) {
+  const Situation situation(network, error_norms, *trace);
+  return contributions_of(certificate, [&](std::size_t k, const LayerTerms& terms) {
+    const auto used = std::find_if(theorems.begin(), theorems.end(),
+                                   [&](const Theorem& one) { return terms.theorem == one.id; });
+    require(used != theorems.end() && used->parts != nullptr,
+            "certificate: no parts of theorem " + terms.theorem);
+    return used->parts(situation, static_cast<Index>(k) + 1, terms);
+  });
+}
+
+}  // namespace mixcert

@@ -1,0 +1,74 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// A theorem that may bound local terms of the moment method: one row of the table of theorems
+// (theorems/theorem_table.h). A theorem is a folder of src/theorems, a row, and a page of docs/theory.
+#pragma once
+
+#include <vector>
+
+#include "certificate/certificate.h"
+#include "certificate/contributions.h"
+#include "certificate/sealed.h"
+#include "methods/moment/situation.h"
+
+namespace mixcert {
+
+struct Precondition {
+  const char* sentence;
+  /// Of hidden layer `layer`, 1..depth. Null: only the theorem's own computation can tell; it gives no bound
+  /// where the sentence is false.
+  bool (*holds)(const Situation& situation, Index layer);
+};
+
+struct Theorem {
+  const char* id;    ///< number in docs/theory, as in LayerTerms::theorem
+  const char* name;  ///< what a reader calls it
+  const char* page;  ///< its proof, in docs/theory
+  std::vector<Precondition> preconditions;
+  /// Lowers terms of the certificate where its bound is smaller, and says whether it has a bound at all.
+  /// Called where all preconditions hold. Null: the certificate starts with this theorem, or another one's
+  /// computation gives it too.
+  bool (*sharpen)(const Situation& situation, Index layer, Certificate& certificate) = nullptr;
+  /// The summands of the layer's local term (X.1). Null: the term is about the law of the output as a whole.
+  std::vector<RootParts> (*parts)(const Situation& situation, Index layer, const LayerTerms& terms) = nullptr;
+  /// Not evaluated where this theorem has a bound, which is nearly always smaller; null: always evaluated.
+  const char* unless = nullptr;
+
+  /// Do all preconditions hold that can be told beforehand?
+  [[nodiscard]] bool may_hold(const Situation& situation, Index layer) const;
+};
+
+/// In the order in which they are tried.
+using TheoremTable = std::vector<Theorem>;
+
+/// The certificate with every local term by the theorem of the table that makes it smallest. `certificate` is
+/// that of evaluate_moment_certificate() for the same arguments.
+Certificate sharpened_certificate(const TheoremTable& theorems, const Network& network,
+                                  const ErrorNorms& error_norms, const Sealed<MomentTrace>& trace,
+                                  Certificate certificate);
+
+/// Where the bound comes from (X.1); `certificate` is the trace's, sharpened by theorems of the table or not.
+BoundContributions moment_contributions(const TheoremTable& theorems, const Network& network,
+                                        const ErrorNorms& error_norms, const Sealed<MomentTrace>& trace,
+                                        const Certificate& certificate);
+
+/// Preconditions that several theorems share.
+namespace precondition {
+extern const Precondition kLastLayer, kOneOutput, kUnmasked, kNoMasks, kFewComponents, kIndependentNext,
+    kIndependentNeurons;
+}  // namespace precondition
+
+/// W2 between the true push of a piece through activation and layer and the Gaussian that stands for it.
+using PushDistance = Upper (*)(const ActivationMap&, const DenseLayer&, const Gaussian&, const SurrogateLaw&,
+                               const Gaussian&);
+
+/// The last hidden layer's local term by distances of its pieces: their root mean square, and what weights
+/// that are not Gaussian add. No metric carries this term, so a bound of W2 is all that is needed; pieces
+/// combine as in (H.3). Infinite where one piece's is.
+Upper distance_over_pieces(const Situation& situation, PushDistance push_distance);
+
+/// Makes `local`, about the law of the output as a whole, the layer's local term where it is smaller. Is it
+/// finite?
+bool take_smaller(const Upper& local, const char* id, LayerTerms& terms);
+
+}  // namespace mixcert

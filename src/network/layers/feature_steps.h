@@ -1,0 +1,58 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Deterministic layers evaluated at one input, each with a running bound of the rounding errors (L.1):
+// |values - exact values| <= errors, coordinate by coordinate.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "mixcert/core/rounding.h"
+#include "mixcert/network/layer_spec.h"
+#include "mixcert/network/network.h"
+
+namespace mixcert {
+
+struct BoundedValues {
+  Vector values;
+  Vector errors;
+};
+
+class FeatureStep {
+ public:
+  FeatureStep() = default;
+  FeatureStep(const FeatureStep&) = delete;
+  FeatureStep& operator=(const FeatureStep&) = delete;
+  virtual ~FeatureStep() = default;
+
+  [[nodiscard]] virtual BoundedValues apply(BoundedValues input) const = 0;
+  /// Memory that apply() needs beside its input and output.
+  [[nodiscard]] virtual double scratch_bytes() const { return 0.0; }
+};
+
+using FeatureSteps = std::vector<std::unique_ptr<FeatureStep>>;
+
+/// What underflow can hide in a sum of up to 2^40 products, and more.
+inline constexpr double kUnderflow = 1e-300;
+
+/// A computed bound of at most `operation_count` operations on nonnegative numbers, raised above its exact
+/// value.
+inline Vector raised(const Eigen::Ref<const Vector>& bound, Index operation_count) {
+  return ((1.0 + 2.0 * rounding_gamma(operation_count + 4)) * bound).array() + kUnderflow;
+}
+
+std::unique_ptr<FeatureStep> dense_step(const DenseLayer& layer);
+std::unique_ptr<FeatureStep> activation_step(const Activation& activation);
+std::unique_ptr<FeatureStep> batch_norm_step(const BatchNormSpec& spec, const LayerShape& shape);
+std::unique_ptr<FeatureStep> convolution_step(const Conv2dSpec& spec);
+std::unique_ptr<FeatureStep> average_pool_step(const Window2d& window, const LayerShape& shape);
+std::unique_ptr<FeatureStep> max_pool_step(const Window2d& window, const LayerShape& shape);
+
+/// The layers of `specs`, all deterministic, on an input of the given shape; those that change nothing give
+/// no step.
+FeatureSteps feature_steps(const std::vector<LayerSpec>& specs, LayerShape shape);
+
+/// The map of the steps; `scratch_bytes` of the largest is what the caller has to allow.
+std::shared_ptr<const FeatureMap> make_feature_map(FeatureSteps steps, Index inputs, Index outputs);
+
+}  // namespace mixcert

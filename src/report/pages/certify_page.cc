@@ -1,0 +1,279 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Sections of the report of `mixcert certify`, in the order in which they are read: what it says, what to
+// keep in mind, what was certified, where the error comes from, what the outputs look like, every input, how
+// it was run.
+#include "report/pages/certify_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/pages/density_grid.h"
+#include "report/pages/input_table.h"
+#include "report/terminal/text_table.h"
+#include "theorems/theorem_table.h"
+
+namespace mixcert::page {
+namespace {
+
+using Mark = LegendEntry::Mark;
+
+/// Statistical looseness that is worth a word.
+constexpr double kLoose = 10.0;
+
+double mean_of(double sum, const CertifyContents& c) {
+  return sum / static_cast<double>(std::max<Index>(1, c.inputs));
+}
+
+std::string subject(const CertifyContents& c) { return c.run.models.size() > 1 ? "ensemble" : "network"; }
+
+std::string summary(const CertifyContents& c) {
+  if (c.joint) {
+    return fmt::format(
+        "The joint law of the {}\u2019s outputs at {}, as a Gaussian mixture within a proven 2-Wasserstein "
+        "distance (W2).",
+        subject(c), counted(c.points, "input"));
+  }
+  return fmt::format(
+      "The law of the {}\u2019s output at {}, as a Gaussian mixture within a proven 2-Wasserstein distance "
+      "(W2).",
+      subject(c), c.inputs == 1 ? "one input" : "each of " + count_text(c.inputs) + " inputs");
+}
+
+std::vector<Headline> headlines(const CertifyContents& c) {
+  const bool several = c.inputs > 1;
+  std::vector<Headline> all;
+  all.push_back({several ? "Certified W2, at worst" : "Certified W2", "\u2264 " + bound_text(c.bound_worst),
+                 several   ? fmt::format("at input {}", c.worst_input)
+                 : c.joint ? "over all inputs jointly"
+                           : "",
+                 Tone::Certified});
+  if (several)
+    all.push_back(
+        {"Certified W2, on average", "\u2264 " + bound_text(mean_of(c.bound_sum, c)), "", Tone::Certified});
+  all.push_back({several ? "Relative, on average" : "Relative",
+                 "\u2264 " + percent_bound_text(mean_of(c.relative_sum, c)),
+                 "of the output\u2019s root mean square", Tone::Certified});
+  if (c.statistics) {
+    const double upper = mean_of(c.upper_sum, c);
+    const std::string lower = number_text(mean_of(c.lower_sum, c));
+    all.push_back({several ? "Estimated W2, on average" : "Estimated W2",
+                   std::isnan(upper) ? "\u2265 " + lower : lower + " \u2013 " + number_text(upper),
+                   fmt::format("from {} samples; not certified", count_text(c.statistics->samples)),
+                   Tone::Estimate});
+  }
+  if (c.classified > 0) {
+    const double share = static_cast<double>(c.settled) / static_cast<double>(c.classified);
+    all.push_back({"Class settled", fmt::format("{:.0f} %", std::floor(100.0 * share)),
+                   fmt::format("{} of {} inputs", count_text(c.settled), count_text(c.classified)),
+                   Tone::Certified});
+  }
+  return all;
+}
+
+void warn_of_bounds(const CertifyContents& c, std::vector<std::string>& all) {
+  const std::string of = fmt::format(" of {} inputs", count_text(c.inputs));
+  if (c.without_bound > 0) {
+    const bool cross = std::find(c.methods.begin(), c.methods.end(), "cross") != c.methods.end();
+    all.push_back(
+        (c.joint ? "There is no certified bound"
+                 : "There is no certified bound at " + count_text(c.without_bound) + of) +
+        (cross
+             ? ": cross signatures have no certificate. The mixture is an approximation without a guarantee."
+             : "."));
+  }
+  if (c.above_scale > 0) {
+    all.push_back(
+        (c.inputs == 1 ? std::string("The bound")
+                       : fmt::format("At {}{} the bound", count_text(c.above_scale), of)) +
+        " exceeds the size of the output itself (relative bound above 100 %): it is true, and says little.");
+  }
+  if (c.epsilon_missed > 0) {
+    all.push_back(fmt::format("The wanted bound {} was missed{}: {}", number_text(*c.epsilon),
+                              c.inputs == 1 ? "" : " at " + count_text(c.epsilon_missed) + of,
+                              c.missed_reason));
+  }
+}
+
+std::vector<std::string> warnings(const CertifyContents& c) {
+  std::vector<std::string> all;
+  warn_of_bounds(c, all);
+  if (c.upper_sum > 0.0 && c.bound_sum > kLoose * c.upper_sum) {
+    all.push_back(
+        fmt::format("The certified bound is at least {} times the distance that a coupled simulation finds: "
+                    "the mixture is closer "
+                    "than the certificate can say.",
+                    number_text(std::floor(c.bound_sum / c.upper_sum))));
+  }
+  if (static_cast<Index>(c.rows.size()) < c.inputs && !c.joint) {
+    all.push_back(
+        fmt::format("Tables and charts of inputs show the {} worst of {}; means and the headline are of all.",
+                    count_text(static_cast<long long>(c.rows.size())), count_text(c.inputs)));
+  }
+  return all;
+}
+
+Section subject_section(const CertifyContents& c) {
+  FactList facts;
+  for (const ModelFact& model : c.run.models) {
+    const std::string weight =
+        c.run.models.size() > 1 ? fmt::format(" (weight {})", number_text(model.weight)) : "";
+    facts.facts.push_back({"Model", model.file + weight});
+    facts.facts.push_back({"SHA-256", model.sha256, true});
+  }
+  facts.facts.push_back({"Architecture", c.run.architecture});
+  facts.facts.push_back(
+      {"Inputs", fmt::format("{} input{} of {}, from {}", count_text(c.points), c.points == 1 ? "" : "s",
+                             counted(c.features, "feature"), c.inputs_file)});
+  facts.facts.push_back({"Method", fmt::format("{}", fmt::join(c.methods, ", "))});
+  if (c.statistics) {
+    facts.facts.push_back(
+        {"Estimates", fmt::format("W2 at least the lower one with confidence {}, at most the upper one but "
+                                  "for a probability of {} ({})",
+                                  percent_text(c.statistics->lower_confidence),
+                                  number_text(c.statistics->failure_probability), c.statistics->assumption)});
+  }
+  return {"What was certified", {facts}};
+}
+
+Table layer_table(const CertifyContents& c) {
+  Table table{"Contributions of the layers",
+              {{"layer", Column::Kind::Text},
+               {"local", Column::Kind::Number, Tone::Certified},
+               {"compression", Column::Kind::Number, Tone::Certified},
+               {"share"},
+               {"gain"},
+               {"components"},
+               {"points"},
+               {"metric", Column::Kind::Text},
+               {"by", Column::Kind::Text}},
+              {}};
+  double total = 0.0;
+  for (const LayerTerms& layer : c.layers) total += layer.local + layer.compression;
+  for (std::size_t k = 0; k < c.layers.size(); ++k) {
+    const LayerTerms& terms = c.layers[k];
+    const LayerReport& detail = c.layer_details[k];
+    const double share = total > 0.0 ? (terms.local + terms.compression) / total : 0.0;
+    table.rows.push_back({word_cell(terms.layer),
+                          bound_cell(terms.local),
+                          bound_cell(terms.compression),
+                          {fmt::format("{:.0f} %", 100.0 * share), share},
+                          number_cell(detail.gain),
+                          count_cell(detail.components),
+                          count_cell(detail.points),
+                          word_cell(detail.metric),
+                          word_cell(theorem_in_words(detail.theorem))});
+  }
+  return table;
+}
+
+void add_error_section(const CertifyContents& c, Page& page) {
+  if (c.layers.empty() || !std::isfinite(c.bound_sum)) return;
+  Figure figure;
+  figure.title = "What each layer adds to the bound";
+  figure.caption = std::string(
+                       "Local: replacing the layer\u2019s output by a simpler law. Compression: merging "
+                       "components before that. Both carried to the output") +
+                   (c.inputs > 1 ? ", mean over inputs." : ".");
+  figure.alternative =
+      "Stacked bars of the contributions of the hidden layers; the table below has the numbers.";
+  figure.legend = {{Mark::Bound, "local"}, {Mark::BoundSoft, "compression"}};
+  figure.spec = layers_chart(c.layers);
+  page.sections.push_back({"Where the error comes from", {FigureRow{{figure}}, layer_table(c)}});
+}
+
+Table band_table(const CertifyContents& c, const std::vector<BandPoint>& band) {
+  Table table{"Band",
+              {{c.band_axis},
+               {"mean"},
+               {"mean \u2212 2 sd"},
+               {"mean + 2 sd"},
+               {"guaranteed from", Column::Kind::Number, Tone::Certified},
+               {"to", Column::Kind::Number, Tone::Certified}},
+              {}};
+  for (const BandPoint& p : band) {
+    table.rows.push_back({number_cell(p.x), number_cell(p.mean), number_cell(p.mean - p.inner),
+                          number_cell(p.mean + p.inner), lower_bound_cell(p.mean - p.outer),
+                          bound_cell(p.mean + p.outer)});
+  }
+  return table;
+}
+
+Figure band_figure(const CertifyContents& c, std::size_t output) {
+  const std::vector<BandPoint>& band = c.bands[output];
+  const std::string name = c.outputs == 1 ? "output" : fmt::format("output {}", output);
+  Figure figure;
+  figure.title = c.outputs == 1 ? "Mean and two standard deviations"
+                                : fmt::format("Output {}: mean and two standard deviations", output);
+  figure.caption =
+      "The network\u2019s own mean \u00B1 2 sd is proven to lie within the outer band: mean and sd are each "
+      "off by at most the W2 bound.";
+  figure.alternative =
+      fmt::format("Curve of the mean of the {} over {} points with its bands; numbers in the table below.",
+                  name, band.size());
+  figure.legend = {{Mark::Mixture, "mean"},
+                   {Mark::MixtureSoft, "mean \u00B1 2 sd of the mixture"},
+                   {Mark::BoundSoft, "guaranteed band"}};
+  figure.spec = bands_chart(band, c.band_axis, name);
+  figure.numbers = band_table(c, band);
+  return figure;
+}
+
+Figure density_figure(const CertifyContents& c) {
+  const DensityGrid grid = density_grid(c.density);
+  Figure figure;
+  figure.title = "Density of the mixture";
+  figure.caption =
+      "Each column is one input, scaled to its own largest density: darker (in dark colours: lighter) is "
+      "more likely.";
+  figure.alternative = "Heat map of the density of the first output over the inputs.";
+  figure.spec =
+      density_chart(grid.columns, grid.low, grid.high, c.band_axis, c.outputs == 1 ? "output" : "output 0");
+  return figure;
+}
+
+Figure correlation_figure(const CertifyContents& c) {
+  Figure figure;
+  figure.title = "Correlation between inputs";
+  figure.caption =
+      fmt::format("Of the mixture\u2019s {}output, {}.", c.outputs == 1 ? "" : "first ",
+                  c.features == 1 ? "inputs in rising order" : "inputs in the file\u2019s order");
+  figure.alternative = "Heat map of the correlation of the output between inputs.";
+  figure.spec = heatmap_chart(c.correlation, static_cast<int>(c.correlation_side), 1.0,
+                              c.features == 1 ? "input, in rising order" : "input");
+  return figure;
+}
+
+void add_prediction_section(const CertifyContents& c, Page& page) {
+  Section section{"What the outputs look like", {}};
+  for (std::size_t output = 0; output < c.bands.size(); ++output) {
+    if (c.bands[output].size() > 1) section.blocks.emplace_back(FigureRow{{band_figure(c, output)}});
+  }
+  FigureRow row;
+  if (c.density.size() > 1 && has_density(c.density)) row.figures.push_back(density_figure(c));
+  if (c.correlation_side > 1) row.figures.push_back(correlation_figure(c));
+  if (!row.figures.empty()) section.blocks.emplace_back(std::move(row));
+  if (c.outputs > kShownOutputs && !section.blocks.empty()) {
+    section.blocks.emplace_back(
+        Paragraph{fmt::format("The first {} of {} outputs are shown.", kShownOutputs, c.outputs)});
+  }
+  if (!section.blocks.empty()) page.sections.push_back(std::move(section));
+}
+
+}  // namespace
+
+Page certify_page(const CertifyContents& c) {
+  Page page{"Certificate", model_names(c.run.models), summary(c), headlines(c), warnings(c), {},
+            c.run.version};
+  page.sections.push_back(subject_section(c));
+  add_error_section(c, page);
+  add_prediction_section(c, page);
+  for (Section& section : input_sections(c)) page.sections.push_back(std::move(section));
+  for (Section& section : assumption_sections(c.run)) page.sections.push_back(std::move(section));
+  page.sections.push_back(settings_section(c.run));
+  return page;
+}
+
+}  // namespace mixcert::page

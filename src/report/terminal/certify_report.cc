@@ -1,0 +1,206 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Text of `mixcert certify`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/terminal/text_report.h"
+#include "report/terminal/text_table.h"
+#include "theorems/theorem_table.h"
+
+namespace mixcert {
+namespace {
+
+constexpr Index kShownOutputs = 3;
+
+/// As narrow as the vectors of `entries` numbers allow.
+TextTable input_table(const Options& options, Index entries) {
+  const int vector_width = !options.joint && entries == 1 ? 10 : !options.joint && entries == 2 ? 19 : 24;
+  if (options.statistics > 0) {
+    return TextTable({{"input", 5},
+                      {"mean", vector_width},
+                      {"std", vector_width},
+                      {"lower (stat.)", 13},
+                      {"upper (stat.)", 13},
+                      {"certified W2", 12},
+                      {"relative W2", 11}});
+  }
+  return TextTable({{"input", 5},
+                    {"mean", vector_width},
+                    {"std", vector_width},
+                    {"certified W2", 12},
+                    {"relative W2", 11},
+                    {"components", 10},
+                    {"time", 8}});
+}
+
+/// The first few entries.
+std::string short_vector(const Vector& values) {
+  std::string text;
+  for (Index i = 0; i < std::min(values.size(), kShownOutputs); ++i) {
+    text += fmt::format("{}{:.{}g}", i == 0 ? "" : " ", values(i), values.size() == 1 ? 4 : 3);
+  }
+  return text + (values.size() > kShownOutputs ? " .." : "");
+}
+
+void add_name(const std::string& name, std::vector<std::string>& names) {
+  if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return;
+  names.push_back(name);
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace
+
+CertifyReport::CertifyReport(const Ensemble& ensemble, const Options& options, Index row_limit)
+    : ensemble_(ensemble),
+      options_(options),
+      row_limit_(row_limit),
+      inputs_(input_table(options, ensemble.outputs())) {}
+
+std::string CertifyReport::add(const Result& result) {
+  if (layers_.empty()) layers_.resize(result.layers.size());
+  for (std::size_t k = 0; k < result.layers.size(); ++k) {
+    const LayerReport& layer = result.layers[k];
+    LayerSum& sum = layers_[k];
+    sum.compression += layer.compression;
+    sum.local += layer.local;
+    sum.gain = std::max(sum.gain, layer.gain);
+    sum.components = std::max(sum.components, layer.components);
+    sum.points = std::max(sum.points, layer.points);
+    add_name(layer.metric, sum.metrics);
+    add_name(theorem_in_words(layer.theorem), sum.theorems);
+  }
+  if (count_ == 0 || result.w2.value > bound_max_) {
+    bound_max_ = result.w2.value;
+    worst_ = result.input;
+  }
+  bound_sum_ += result.w2.value;
+  relative_sum_ += result.relative_w2;
+  seconds_ += result.seconds;
+  if (result.statistics) {
+    lower_sum_ += result.statistics->w2_lower;
+    upper_sum_ += result.statistics->w2_upper;
+    statistics_ = result.statistics;
+  }
+  last_reason_ = result.reason;
+  if (result.termination == Termination::EpsilonReached) {
+    ++below_epsilon_;
+  } else if (missed_reason_.empty()) {
+    missed_reason_ = (options_.joint ? "" : fmt::format("input {}: ", result.input)) + result.reason;
+  }
+  ++count_;
+  if (count_ > row_limit_) return "";
+  return (count_ == 1 ? inputs_.header() : "") + row(result);
+}
+
+std::string CertifyReport::row(const Result& result) const {
+  if (result.statistics) {
+    return inputs_.row({options_.joint ? "joint" : std::to_string(result.input),
+                        short_vector(result.mixture.mean()),
+                        short_vector(result.mixture.standard_deviation()),
+                        short_number(result.statistics->w2_lower), short_number(result.statistics->w2_upper),
+                        short_bound(result.w2.value), short_bound(result.relative_w2)});
+  }
+  return inputs_.row({options_.joint ? "joint" : std::to_string(result.input),
+                      short_vector(result.mixture.mean()), short_vector(result.mixture.standard_deviation()),
+                      short_bound(result.w2.value), short_bound(result.relative_w2),
+                      std::to_string(result.mixture.size()), short_time(result.seconds)});
+}
+
+/// Of hidden layer `layer` (from zero) of the networks that have it; "several" where they differ.
+std::string CertifyReport::neurons(std::size_t layer) const {
+  std::string text;
+  for (Index i = 0; i < ensemble_.size(); ++i) {
+    const Network& member = ensemble_.member(i);
+    if (static_cast<Index>(layer) >= member.hidden_count()) continue;
+    const std::string own = std::to_string(member.layer(static_cast<Index>(layer)).outputs());
+    if (!text.empty() && text != own) return "several";
+    text = own;
+  }
+  return text;
+}
+
+std::string CertifyReport::layer_table() const {
+  const TextTable table({{"layer", 5},
+                         {"neurons", 7},
+                         {"components", 10},
+                         {"points", 7},
+                         {"compression", 11},
+                         {"local", 10},
+                         {"gain", 9},
+                         {"share", 5},
+                         {"metric", 16},
+                         {"by", 8}});
+  std::string text = fmt::format("\nwhere the bound comes from ({}carried to the output)\n{}",
+                                 count_ > 1 ? "mean over inputs, " : "", table.header());
+  const double n = static_cast<double>(count_);
+  for (std::size_t k = 0; k < layers_.size(); ++k) {
+    const LayerSum& sum = layers_[k];
+    text += table.row(
+        {std::to_string(k + 1), neurons(k), std::to_string(sum.components), std::to_string(sum.points),
+         short_bound(sum.compression / n), short_bound(sum.local / n), short_number(sum.gain),
+         fmt::format("{:.0f} %", bound_sum_ > 0.0 ? 100.0 * (sum.compression + sum.local) / bound_sum_ : 0.0),
+         listed(sum.metrics), listed(sum.theorems)});
+  }
+  return text;
+}
+
+std::string CertifyReport::bound_line() const {
+  const double n = static_cast<double>(count_);
+  const char* const law = ensemble_.size() == 1 ? "network" : "ensemble";
+  if (count_ == 1) {
+    return fmt::format("\nW2({}, mixture) <= {}; relative {}\n", law, short_bound(bound_max_),
+                       short_bound(relative_sum_));
+  }
+  return fmt::format("\nW2({}, mixture) <= {} on average, {} at worst (input {}); relative {} on average\n",
+                     law, short_bound(bound_sum_ / n), short_bound(bound_max_), worst_,
+                     short_bound(relative_sum_ / n));
+}
+
+std::string CertifyReport::statistics_lines() const {
+  const bool has_upper = !std::isnan(upper_sum_);
+  std::string text = fmt::format(
+      "stat.: estimates from {}, not certified ({}):\n  W2 >= lower with confidence {}",
+      counted(statistics_->samples, "sample"), statistics_->assumption, statistics_->lower_confidence);
+  text += has_upper
+              ? fmt::format("; W2 <= upper but for a probability of {}\n", statistics_->failure_probability)
+              : "; no upper estimate for mixtures of method signature or cross\n";
+  if (std::isnan(bound_sum_)) return text;
+  const auto ratio = [&](const char* side, double sum) {
+    return sum > 0.0 ? fmt::format("; at {} {}", side, short_number(bound_sum_ / sum)) : std::string();
+  };
+  const std::string ratios = ratio("least", upper_sum_) + ratio("most", lower_sum_);
+  if (ratios.empty()) return text;
+  return text + "  looseness of the certified bound (ratios of means)" + ratios + "\n";
+}
+
+std::string CertifyReport::footer() const {
+  std::string text;
+  if (count_ > row_limit_) text += fmt::format("  .. and {}\n", counted(count_ - row_limit_, "more input"));
+  if (count_ == 0) return text;
+  const std::string law = options_.joint ? "joint law" : "input";
+  if (std::isnan(bound_sum_)) {
+    text += "\n" + last_reason_ + "\n";
+  } else {
+    if (!layers_.empty()) text += layer_table();
+    text += bound_line();
+  }
+  if (statistics_) text += statistics_lines();
+  if (options_.epsilon) {
+    text += fmt::format("epsilon {} met at {} of {}{}\n", short_number(*options_.epsilon), below_epsilon_,
+                        counted(count_, law), below_epsilon_ < count_ ? "; " + missed_reason_ : "");
+  }
+  if (ensemble_.size() > 1) text += fmt::format("ensemble of {} networks; ", ensemble_.size());
+  return text + fmt::format("{}, {}{}\n", counted(count_, law),
+                            short_time(seconds_ / static_cast<double>(count_)),
+                            count_ == 1 ? "" : " each on average");
+}
+
+}  // namespace mixcert

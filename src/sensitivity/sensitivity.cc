@@ -1,0 +1,139 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Chains of sensitivity metrics, docs/theory/metrics.md: (M.3) for A, (M.5) for the feasible
+// closed forms, (M.6) for the paper's constants.
+#include "sensitivity/sensitivity.h"
+
+#include <cmath>
+#include <variant>
+
+#include "network/ordinary_scale.h"
+#include "sensitivity/metric_forms.h"
+#include "sensitivity/scale_limits.h"
+
+namespace mixcert {
+namespace {
+
+// What underflow can hide in a computed A is far below this; adding it to every g keeps the chain
+// feasible however small the weights are (M.4).
+constexpr double kLeastSize = 1e-290;
+
+// The later ones need to know the errors that the metric will multiply.
+constexpr std::size_t kFormsWithoutErrors = 4;
+
+/// Roundings in one entry of A, whatever the family (M.4).
+Index operations_per_entry(const DenseLayer& layer) {
+  const auto* low_rank = std::get_if<LowRankWeights>(&layer.weights());
+  const Index factors = low_rank == nullptr ? 0 : static_cast<Index>(low_rank->factor.size());
+  return 4 * (layer.outputs() + layer.inputs()) + factors * (layer.outputs() + 1) + 32;
+}
+
+/// E m^2 of a mask: what it multiplies the diagonal of A by (D.1).
+Upper mean_square_factor(const Mask& mask) {
+  return mask.is_none() ? Upper::exact(1.0) : Upper::exact(1.0) + mask.variance();
+}
+
+/// One backward pass with one form at every layer.
+class MetricChainBuilder {
+ public:
+  MetricChainBuilder(const Network& network, const std::vector<Upper>& lipschitz)
+      : network_(network), lipschitz_(lipschitz) {}
+
+  [[nodiscard]] MetricChain build(const MetricForm& form) const {
+    const auto hidden = static_cast<std::size_t>(network_.hidden_count());
+    MetricChain chain{form.name, std::vector<Vector>(hidden), std::vector<double>(hidden, 1.0),
+                      std::vector<Vector>(hidden)};
+    Vector metric = Vector::Ones(network_.outputs());
+    double inflation = 1.0;
+    for (std::size_t k = hidden; k-- > 0;) {
+      const DenseLayer& layer = network_.layer(static_cast<Index>(k) + 1);
+      Matrix a = layer.second_moment_gram(metric);
+      chain.mask_weights[k] = (1.0 + rounding_gamma(operations_per_entry(layer))) * a.diagonal();
+      a.diagonal() *= mean_square_factor(network_.mask(static_cast<Index>(k) + 1)).upper;
+      const Vector g = form.form(a, a.diagonal()).array() + kLeastSize;
+      inflation = next_up(inflation * feasibility_factor(g, a, operations_per_entry(layer)));
+      chain.activation_weights[k] = g;
+      chain.inflation[k] = inflation;
+      const Upper l2 = lipschitz_[k] * lipschitz_[k];
+      metric = l2.nominal * g;
+      // l^2 and the product with g round, in total, by less than this.
+      const double rounded = l2.nominal > 0.0 ? l2.upper / l2.nominal : 1.0;
+      inflation = next_up(inflation * next_up(rounded + 8 * kUnitRoundoff));
+    }
+    return chain;
+  }
+
+ private:
+  const Network& network_;
+  const std::vector<Upper>& lipschitz_;
+};
+
+/// (M.6): (|M| + sqrt(E|W - M|_F^2))^2 times the later layers' constants.
+MetricChain paper_chain(const Network& network, const std::vector<Upper>& lipschitz) {
+  const auto hidden = static_cast<std::size_t>(network.hidden_count());
+  MetricChain chain{"paper", std::vector<Vector>(hidden), std::vector<double>(hidden, 1.0),
+                    std::vector<Vector>(hidden)};
+  Upper product = Upper::exact(1.0);
+  for (std::size_t k = hidden; k-- > 0;) {
+    const DenseLayer& layer = network.layer(static_cast<Index>(k) + 1);
+    const Matrix& mean = layer.weight_mean();
+    const Matrix gram = mean.transpose() * mean;
+    const double top = spectral_form(gram)(0);
+    const double factor =
+        feasibility_factor(Vector::Constant(gram.rows(), std::max(top, 1e-300)), gram, mean.rows());
+    const Upper norm = sqrt(Upper{top, next_up(std::max(top, 1e-300) * factor)});
+    const Upper noise = sqrt(Upper::of_sum(layer.total_weight_variance(), 8 * mean.size() + 64));
+    product = product * (norm + noise) * (norm + noise) + Upper::exact(kLeastSize);
+    chain.mask_weights[k] = Vector::Constant(layer.inputs(), product.nominal);
+    product = product * mean_square_factor(network.mask(static_cast<Index>(k) + 1));
+    chain.activation_weights[k] = Vector::Constant(layer.inputs(), product.nominal);
+    chain.inflation[k] = product.nominal > 0.0 ? next_up(next_up(product.upper / product.nominal)) : 1.0;
+    product = product * lipschitz[k] * lipschitz[k];
+  }
+  return chain;
+}
+
+/// Where the first weights are deterministic nothing distinguishes the coordinates.
+Vector variance_scale(const DenseLayer& layer) {
+  const Vector scale = layer.row_variances() + layer.bias_variances();
+  return scale.maxCoeff() > 0.0 ? scale : Vector::Ones(scale.size());
+}
+
+/// The chain whose metric of layer k makes sum_i g_i v_i smallest, v the noise that the layer
+/// before puts on the coordinates: a heuristic for placing grids, never part of a bound.
+std::size_t choose_reference(const Network& network, const std::vector<MetricChain>& chains, std::size_t k) {
+  const Vector scale = variance_scale(network.layer(static_cast<Index>(k)));
+  std::size_t best = 0;
+  for (std::size_t c = 1; c < chains.size(); ++c) {
+    if (chains[c].activation_weights[k].dot(scale) < chains[best].activation_weights[k].dot(scale)) best = c;
+  }
+  return best;
+}
+
+}  // namespace
+
+Vector over_inputs(ConstVectorRef per_neuron, Index input_count) {
+  return per_neuron.transpose().replicate(input_count, 1).reshaped();
+}
+
+Sensitivity analyse_sensitivity(const Network& network) {
+  Sensitivity result;
+  result.log_sizes = typical_sizes(network);
+  require_ordinary_sizes(network, result.log_sizes);
+  for (Index k = 1; k <= network.hidden_count(); ++k) {
+    result.lipschitz.push_back(network.activation(k).lipschitz());
+  }
+  const MetricChainBuilder builder(network, result.lipschitz);
+  result.paper = paper_chain(network, result.lipschitz);
+  for (std::size_t f = 0; f < kFormsWithoutErrors; ++f) {
+    result.metrics.push_back(builder.build(closed_forms()[f]));
+  }
+  result.expected = result.metrics.front();
+  for (Index k = 0; k < network.hidden_count(); ++k) {
+    result.reference.push_back(choose_reference(network, result.metrics, static_cast<std::size_t>(k)));
+  }
+  result.underflow = underflow_charge(result, network.outputs());
+  return result;
+}
+
+}  // namespace mixcert

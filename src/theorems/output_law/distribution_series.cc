@@ -1,0 +1,197 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Neurons that move the sum little enter by their moments (Y.15), the others by nodes; the period comes from
+// exponential moments, the number of frequencies from the noise. Errors: docs/theory/stein.md (Y.2), (Y.4).
+#include "theorems/output_law/distribution_series.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "theorems/output_law/placed_neuron.h"
+#include "theorems/output_law/transform_product.h"
+
+namespace mixcert {
+namespace {
+
+// Exponents: of the terms left out of the series, and of what other periods add.
+constexpr double kTruncation = 22.0;
+constexpr double kAliasing = 22.0;
+constexpr Index kMostFrequencies = 600;
+constexpr double kLongestPeriod = 200.0;
+// Orders at which a neuron's moments are certain to be too large are not tried.
+constexpr double kHeaviestMoment = 20.0;
+// A period this much longer than the range is short enough.
+constexpr double kShortEnough = 9.0;
+// Noise is not Gaussian, and damps less than its variance says.
+constexpr double kFirstGuess = 1.06;
+// Logarithms of products are taken when they are this small.
+constexpr double kSmallProduct = 1e-100;
+// Errors above this are worth a second attempt.
+constexpr double kLargeError = 1e-8;
+
+class TransformBuilder {
+ public:
+  /// Strict: nodes are so good that nothing has to be damped.
+  TransformBuilder(const OutputLaw& law, double range, double unit, bool strict)
+      : law_(law), range_(range), unit_(unit) {
+    double noise = law.bias_variance;
+    for (const SummandNeuron& neuron : law.neurons) noise += neuron.noise * neuron.noise * neuron.second;
+    guess_ = std::sqrt(2.0 * kTruncation / std::min(1.0, noise));
+    placed_.reserve(law.neurons.size());
+    const TransformAccuracy accuracy(guess_, law.neurons.size(), strict);
+    for (const SummandNeuron& neuron : law.neurons) placed_.emplace_back(neuron, accuracy);
+  }
+
+  DistributionSeries series() {
+    DistributionSeries series;
+    series.tails = tails();
+    const double period = wanted_period(series.tails);
+    if (!(period < kLongestPeriod)) return series;
+    series.period = unit_ * std::ceil(period / unit_);
+    const double h = 2.0 * std::numbers::pi / series.period;
+    const Index count = frequencies(h);
+    if (count == 0) return series;
+    series.error = transform({h, count}, series) + other_errors(series, h * static_cast<double>(count));
+    series.error *= kSafety * kSafety;
+    series.exists = series.error < INFINITY && series.real.allFinite() && series.imaginary.allFinite();
+    return series;
+  }
+
+ private:
+  [[nodiscard]] TailMoments tails_of(double order) const {
+    const double noise = 0.5 * order * order * law_.bias_variance * kSafety;
+    TailMoments tails{order, noise, noise};
+    for (const PlacedNeuron& placed : placed_) {
+      const NeuronNodes::LogMoments logs = placed.log_moments(order);
+      tails.log_plus += logs.plus;
+      tails.log_minus += logs.minus;
+    }
+    tails.log_plus = tails.log_plus * kSafety + 1e-9;
+    tails.log_minus = tails.log_minus * kSafety + 1e-9;
+    return tails;
+  }
+
+  [[nodiscard]] TailMoments tails() const {
+    TailMoments best;
+    double least = INFINITY;
+    double steepest = 0.0;
+    for (const PlacedNeuron& placed : placed_) steepest = larger_or_nan(steepest, placed.heavy_slope());
+    for (const double order : kMomentOrders) {
+      if (order > kMomentOrders[2] && order * steepest > kHeaviestMoment) continue;
+      const TailMoments tails = tails_of(order);
+      const double period = wanted_period(tails);
+      if (period < least) {
+        least = period;
+        best = tails;
+      }
+      // A smaller order could gain little.
+      if (least < range_ + kShortEnough) break;
+    }
+    if (least == INFINITY) best.log_plus = best.log_minus = INFINITY;
+    return best;
+  }
+
+  /// Other periods then add less than exp(-kAliasing).
+  [[nodiscard]] double wanted_period(const TailMoments& tails) const {
+    if (!(tails.order > 0.0)) return INFINITY;
+    const double normal = 0.5 * tails.order * tails.order;
+    const double log_total =
+        larger_or_nan(larger_or_nan(tails.log_plus, tails.log_minus), normal) + std::log(4.0);
+    return larger_or_nan(2.0 * range_, range_ + (log_total + kAliasing) / tails.order);
+  }
+
+  /// No less than sup |f| beyond t, by exp(-beta t^2/2) times the product of dampings at t.
+  [[nodiscard]] double log_damping(double t) const {
+    double sum = -0.5 * t * t * law_.bias_variance * (1.0 - 1e-9);
+    double product = 1.0;
+    for (const PlacedNeuron& placed : placed_) {
+      product *= placed.nodes().damping(t);
+      if (product > kSmallProduct) continue;
+      sum += std::log(product);
+      product = 1.0;
+    }
+    return sum + std::log(product) + 1e-9;
+  }
+
+  /// How many are needed for exp(-kTruncation); 0: too many.
+  Index frequencies(double h) {
+    double t = kFirstGuess * guess_;
+    for (int attempt = 0; attempt < 6; ++attempt) {
+      const Index count = static_cast<Index>(std::ceil(t / h));
+      if (count > kMostFrequencies) return 0;
+      t = h * static_cast<double>(count);
+      // Terms beyond t: psi(t) / (pi t^2 beta) (Y.2).
+      log_left_out_ = log_damping(t) - std::log(std::numbers::pi * t * t * law_.bias_variance);
+      if (log_left_out_ <= -kTruncation + 1.0) return count;
+      const double decay = std::max(1e-3, -log_left_out_);
+      t *= std::clamp(std::sqrt(kTruncation / decay), 1.05, 2.0);
+    }
+    return 0;
+  }
+
+  /// The largest first: then products soon are negligible at high frequencies.
+  [[nodiscard]] std::vector<std::size_t> by_share() const {
+    std::vector<std::size_t> order(placed_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return placed_[a].share() != placed_[b].share() ? placed_[a].share() > placed_[b].share() : a < b;
+    });
+    return order;
+  }
+
+  /// Returns (1/pi) sum_k df(kh)/k.
+  double transform(const Frequencies& frequencies, DistributionSeries& series) const {
+    TransformProduct product(frequencies, law_.bias_variance);
+    TransformFactor factor(frequencies.time.size());
+    for (const std::size_t j : by_share()) {
+      factor.resize(product.active());
+      placed_[j].write_factor(frequencies, factor);
+      product.multiply(factor);
+    }
+    series.real.resize(frequencies.count);
+    series.imaginary.resize(frequencies.count);
+    const double rounding = 16.0 * (static_cast<double>(placed_.size()) + 8.0) * kUnitRoundoff;
+    double sum = 0.0;
+    for (Index k = 0; k < frequencies.count; ++k) {
+      const double t = frequencies.spacing * static_cast<double>(k + 1);
+      series.real(k) = product.real(k) - std::exp(-0.5 * t * t);
+      series.imaginary(k) = product.imaginary(k);
+      sum += (product.error(k) + rounding) / static_cast<double>(k + 1);
+    }
+    return sum / std::numbers::pi;
+  }
+
+  /// The rest of the series, other periods, and the mean of Y (Y.2).
+  [[nodiscard]] double other_errors(const DistributionSeries& series, double top) const {
+    double mean = 0.0;
+    for (const SummandNeuron& neuron : law_.neurons) mean += std::abs(neuron.weight) * neuron.center_error;
+    const TailMoments& tails = series.tails;
+    const double left = -tails.order * (series.period - range_);
+    const double other = (std::exp(tails.log_plus + left) + std::exp(tails.log_minus + left) +
+                          2.0 * std::exp(0.5 * tails.order * tails.order + left)) /
+                         (1.0 - std::exp(-tails.order * series.period));
+    const double normal = std::exp(-0.5 * top * top) / (std::numbers::pi * top * top);
+    return std::exp(log_left_out_) + normal + other + mean / series.period;
+  }
+
+  const OutputLaw& law_;
+  double range_, unit_;
+  double guess_ = 0.0;
+  double log_left_out_ = 0.0;  ///< of the terms of higher frequency
+  std::vector<PlacedNeuron> placed_;
+};
+
+}  // namespace
+
+DistributionSeries distribution_series(const OutputLaw& law, double range, double unit) {
+  if (!(law.bias_variance > 0.0)) return {};
+  DistributionSeries series = TransformBuilder(law, range, unit, false).series();
+  if (series.exists && series.error < kLargeError) return series;
+  DistributionSeries strict = TransformBuilder(law, range, unit, true).series();
+  if (!strict.exists || (series.exists && series.error < strict.error)) return series;
+  return strict;
+}
+
+}  // namespace mixcert

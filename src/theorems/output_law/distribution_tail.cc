@@ -1,0 +1,100 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Monotone quantiles alone bound what a cell of a tail adds: docs/theory/stein.md (Y.7).
+#include "theorems/output_law/distribution_tail.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "mixcert/core/rounding.h"
+
+namespace mixcert {
+namespace {
+
+// The outermost node is one whose probability is known to this part of itself from below.
+constexpr double kLeastKnown = 0.1;
+// Up to here log x is x - 1, about.
+constexpr double kNearRatio = 1.05;
+
+/// E[(Y - x)^2; Y > y], x <= y, by (z - x)^2 (P(Y > y) + exp(log_moment - order z)) for a few z.
+double square_beyond(const TailPoint& at, double x, double order, double log_moment) {
+  const double least = larger_or_nan(at.y, x + 2.0 / order) * kSafety;
+  // Where both terms are equal, and farther out.
+  double z = larger_or_nan(least, (log_moment - std::log(at.upper)) / order);
+  double best = INFINITY;
+  for (int i = 0; i < 4; ++i) {
+    const double distance = z - x;
+    best = std::min(best, distance * distance * (at.upper + std::exp(log_moment - order * z)));
+    z += 1.0 / order;
+  }
+  return best;
+}
+
+/// No less than the logarithm of `ratio`, or than 0.
+double logarithm(double ratio) {
+  if (ratio <= 1.0) return 0.0;
+  return (ratio < kNearRatio ? ratio - 1.0 : std::log(ratio)) * kSafety;
+}
+
+double cell_cost(const TailPoint& a, const TailPoint& b) {
+  const double gap = b.y - a.y + larger_or_nan(a.down, b.up);
+  return positive_part(a.upper - b.lower) * gap * gap * kSafety;
+}
+
+std::size_t outermost(const DistributionSide& side, double error) {
+  const NormalGrid& grid = *side.grid;
+  std::size_t i = grid.last;
+  const auto unit = static_cast<std::size_t>(std::llround(1.0 / grid.cell));
+  while (i > unit && grid.tail[i] * (1.0 - kLeastKnown) + side.value[i] <= error) --i;
+  return i;
+}
+
+}  // namespace
+
+TailPoint::TailPoint(double at, double normal, double change, double error)
+    : y(at),
+      lower(normal * (1.0 - 1e-9) + change - error * kSafety),
+      upper((normal + change + error) * kSafety) {
+  // No less than the roots of y t + t^2/2 = log(normal / lower) and of y t - t^2/2 = log(upper / normal).
+  const double fall = lower > 0.0 ? logarithm(normal / lower) : INFINITY;
+  up = fall / y * kSafety + 1e-9;
+  const double rise = logarithm(upper / normal);
+  const double rest = y * y - rise;
+  down = rest <= rise ? y : std::min(y, rise * y / rest * kSafety + 1e-9);
+}
+
+DistributionTail::DistributionTail(const DistributionSide& side, double error, double order,
+                                   double log_moment)
+    : side_(side), error_(error), node_(outermost(side, error)), at_(point(node_)), cost_(INFINITY) {
+  if (!at_.is_known()) return;
+  // Both quantiles lie beyond x, that of Y beyond y: E[(Y - x)^2; Y > y] + E (Z - y)_+^2.
+  const double x = at_.y - at_.down;
+  const double normal = 2.0 * side.grid->tail[node_] / (at_.y * at_.y);
+  cost_ = (square_beyond(at_, x, order, log_moment) + normal) * kSafety;
+}
+
+TailPoint DistributionTail::point(std::size_t i) const {
+  return {side_.grid->cell * static_cast<double>(i), side_.grid->tail[i], side_.value[i], error_};
+}
+
+bool DistributionTail::step_inward() {
+  const double cell = side_.grid->cell;
+  if (static_cast<double>(node_) * cell <= 1.0 || !(cost_ < INFINITY)) return false;
+  const TailPoint inner = point(node_ - 1);
+  if (!inner.is_known()) return false;
+  TailPoint last = at_;
+  for (int k = kTailParts - 1; k >= 1; --k) {
+    const double t = static_cast<double>(k) / kTailParts;
+    const double normal = side_.grid->fine_tail[(node_ - 1) * kTailParts + static_cast<std::size_t>(k)];
+    const TailPoint next(inner.y + t * cell, normal, side_.between(node_ - 1, t), error_);
+    if (!next.is_known()) return false;
+    cost_ += cell_cost(next, last);
+    last = next;
+  }
+  cost_ += cell_cost(inner, last);
+  at_ = inner;
+  --node_;
+  return true;
+}
+
+}  // namespace mixcert

@@ -1,0 +1,75 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Rows (Y.1) and (Y.30) of the table of theorems.
+#include "theorems/output_law/output_law_theorems.h"
+
+#include <algorithm>
+
+#include "theorems/output_law/output_law_distance.h"
+#include "theorems/output_law/weak_signal.h"
+
+namespace mixcert {
+namespace {
+
+bool sharpen_by_output_law(const Situation& situation, Index /*layer*/, Certificate& certificate) {
+  return take_smaller(distance_over_pieces(situation, output_law_distance), "Y.1", certificate.layers.back());
+}
+
+bool sharpen_by_weak_signal(const Situation& situation, Index /*layer*/, Certificate& certificate) {
+  return take_smaller(weak_signal_distance(situation), "Y.30", certificate.layers.back());
+}
+
+/// Of this hidden layer and the one before it; true where there is none before.
+template <class Holds>
+bool here_and_before(const Situation& at, Index layer, const Holds& holds) {
+  return holds(at.layer(layer)) && (layer == 1 || holds(at.layer(layer - 1)));
+}
+
+}  // namespace
+
+Theorem output_law_theorem() {
+  return {"Y.1",
+          "law of the one output",
+          "stein.md",
+          {precondition::kLastLayer,
+           precondition::kOneOutput,
+           precondition::kUnmasked,
+           precondition::kFewComponents,
+           precondition::kIndependentNext,
+           precondition::kIndependentNeurons,
+           {"the output's bias is noisy",
+            [](const Situation& at, Index layer) { return at.layer(layer).next_has_noisy_bias; }}},
+          sharpen_by_output_law};
+}
+
+Theorem weak_signal_theorem() {
+  return {
+      "Y.30",
+      "law of the one output, neurons correlated by a weak signal",
+      "two_layers.md",
+      {{"it is the last of two or more hidden layers",
+        [](const Situation& at, Index layer) { return layer == at.depth && layer >= 2; }},
+       precondition::kOneOutput,
+       precondition::kNoMasks,
+       {"this hidden layer and the one before are one Gaussian piece each",
+        [](const Situation& at, Index layer) {
+          return here_and_before(at, layer, [](const LayerSituation& l) { return l.is_one_piece; });
+        }},
+       {"weights and biases before and behind this hidden layer are independent of each other",
+        [](const Situation& at, Index layer) {
+          return here_and_before(at, layer, [](const LayerSituation& l) { return l.next_is_independent; });
+        }},
+       {"weights before and behind this hidden layer are random",
+        [](const Situation& at, Index layer) {
+          return here_and_before(at, layer, [](const LayerSituation& l) { return l.next_is_random; });
+        }},
+       {"weights and biases before and behind this hidden layer are Gaussian",
+        [](const Situation& at, Index layer) {
+          return here_and_before(at, layer, [](const LayerSituation& l) { return l.next_is_gaussian; });
+        }},
+       {"every neuron of this hidden layer has noise of its own",
+        [](const Situation& at, Index layer) { return layer == 1 || at.layer(layer - 1).next_has_noise; }}},
+      sharpen_by_weak_signal};
+}
+
+}  // namespace mixcert

@@ -1,0 +1,25 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The one table of theorems that may bound a local term of the moment method: it drives certificates,
+// explanations and the tests of preconditions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "methods/moment/theorem.h"
+
+namespace mixcert {
+
+/// In the order in which they are tried.
+const TheoremTable& theorem_table();
+/// Those of the coupling alone, (H.3) and (H.7): the certificate is differentiable.
+const TheoremTable& coupling_theorems();
+/// Throws InvalidArgument where there is no such theorem.
+const Theorem& theorem(std::string_view id);
+
+/// For readers, of every theorem that LayerReport::theorem may name, those of the other methods too: "law of
+/// the one output (Y.1)". What is no theorem ("several", of ensembles) stays as it is.
+std::string theorem_in_words(std::string_view id);
+
+}  // namespace mixcert

@@ -1,0 +1,14 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The properties of bound_property.h on few networks.
+#include "certify/bound_property.h"
+
+#include <gtest/gtest.h>
+
+namespace mixcert::testing {
+namespace {
+
+TEST(BoundProperties, HoldOnRandomNetworks) { check_properties(60, 20000); }
+
+}  // namespace
+}  // namespace mixcert::testing

@@ -1,0 +1,14 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Certificates of random lists of layers; many lists, a million samples each.
+#include <gtest/gtest.h>
+
+#include "certify/layer_types_property.h"
+
+namespace mixcert::testing {
+namespace {
+
+TEST(LayerTypesHeavy, BoundsHoldOnRandomLists) { check_layer_types(150, 1000000); }
+
+}  // namespace
+}  // namespace mixcert::testing

@@ -1,0 +1,14 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The properties of moment_property.h on few networks.
+#include "certify/moment_property.h"
+
+#include <gtest/gtest.h>
+
+namespace mixcert::testing {
+namespace {
+
+TEST(MomentProperties, HoldOnRandomNetworks) { check_moment_properties(100, 20000, 0); }
+
+}  // namespace
+}  // namespace mixcert::testing

@@ -1,0 +1,14 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Certificates at extreme scales.
+#include "certify/scale_property.h"
+
+#include <gtest/gtest.h>
+
+namespace mixcert::testing {
+namespace {
+
+TEST(ScaleProperties, HoldOnRandomNetworks) { check_scale_properties(400, 8000); }
+
+}  // namespace
+}  // namespace mixcert::testing

@@ -1,0 +1,194 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Simulation of canonical networks against drawing every random number of the layers by their definitions,
+// one sample at a time: whatever the builder does with masks, noise, skips and maxima must keep the law.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "mixcert/network/network_builder.h"
+#include "mixcert/statistics/simulate.h"
+#include "statistics/sample_statistics.h"
+#include "support/naive_specs.h"
+#include "support/random_specs.h"
+
+namespace mixcert {
+namespace {
+
+using testing::activation_spec;
+using testing::ExactVector;
+using testing::kSigmas;
+
+/// Draws a layer: its random numbers become fixed, dropout and noise act at once.
+class NaiveDraw {
+ public:
+  explicit NaiveDraw(Generator& generator) : generator_(generator) {}
+
+  ExactVector run(const std::vector<LayerSpec>& layers, LayerShape shape, ExactVector x) {
+    for (const LayerSpec& spec : layers) {
+      x = step(spec, shape, std::move(x));
+      shape = shape_after(spec, shape);
+    }
+    return x;
+  }
+
+ private:
+  ExactVector step(const LayerSpec& spec, const LayerShape& shape, ExactVector x) {
+    if (const auto* dense = std::get_if<DenseSpec>(&spec.variant())) {
+      return testing::naive_dense(drawn(dense->layer), x);
+    }
+    if (const auto* conv = std::get_if<Conv2dSpec>(&spec.variant())) {
+      Conv2dSpec fixed = *conv;
+      fixed.kernel_mean = drawn(conv->kernel_mean, conv->kernel_variance);
+      fixed.bias_mean = drawn(conv->bias_mean, conv->bias_variance);
+      return testing::naive_convolution(fixed, shape_after(spec, shape), x);
+    }
+    if (const auto* residual = std::get_if<ResidualSpec>(&spec.variant())) {
+      const ExactVector inner = run(residual->layers, shape, x);
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] += inner[i];
+      return x;
+    }
+    if (const auto* mixture = std::get_if<MixtureSpec>(&spec.variant())) {
+      const double draw = uniform(generator_);
+      std::size_t choice = 0;
+      for (double sum = mixture->weights[0]; sum < draw && choice + 1 < mixture->weights.size();) {
+        sum += mixture->weights[++choice];
+      }
+      return testing::naive_dense(drawn(mixture->alternatives[choice].layer), x);
+    }
+    return noisy(spec, shape, std::move(x));
+  }
+
+  ExactVector noisy(const LayerSpec& spec, const LayerShape& shape, ExactVector x) {
+    if (const auto* dropout = std::get_if<DropoutSpec>(&spec.variant())) {
+      for (auto& value : x) value *= uniform(generator_) < dropout->rate ? 0.0 : 1.0 / (1.0 - dropout->rate);
+      return x;
+    }
+    if (const auto* dropout = std::get_if<GaussianDropoutSpec>(&spec.variant())) {
+      const double deviation = std::sqrt(dropout->rate / (1.0 - dropout->rate));
+      for (auto& value : x) value *= 1.0 + deviation * normal_(generator_);
+      return x;
+    }
+    if (const auto* noise = std::get_if<GaussianNoiseSpec>(&spec.variant())) {
+      for (auto& value : x) value += noise->deviation * normal_(generator_);
+      return x;
+    }
+    return testing::naive_layer(spec, shape, x);
+  }
+
+  Vector drawn(Vector mean, const Vector& variance) {
+    for (Index i = 0; i < variance.size(); ++i) mean(i) += std::sqrt(variance(i)) * normal_(generator_);
+    return mean;
+  }
+  DenseLayer drawn(const DenseLayer& layer) {
+    Matrix weights = layer.weight_mean();
+    if (const auto* law = std::get_if<MeanFieldWeights>(&layer.weights())) {
+      for (Index i = 0; i < weights.size(); ++i) {
+        weights.data()[i] += std::sqrt(law->variance.data()[i]) * normal_(generator_);
+      }
+    }
+    return {layer.name(), std::move(weights), drawn(layer.bias_mean(), layer.bias_variances()),
+            DeterministicWeights{}, DeterministicBias{}};
+  }
+
+  Generator& generator_;
+  std::normal_distribution<double> normal_;
+};
+
+DenseSpec dense(Index in, Index out, const std::string& name, bool stochastic = true) {
+  Generator generator =
+      make_generator(static_cast<std::uint64_t>(in * 31 + out), Stream::Example, name.size());
+  Matrix mean = testing::random_matrix(generator, out, in) / std::sqrt(static_cast<double>(in));
+  Vector bias = 0.5 * testing::random_vector(generator, out);
+  if (!stochastic)
+    return {{name, std::move(mean), std::move(bias), DeterministicWeights{}, DeterministicBias{}}};
+  return {{name, std::move(mean), std::move(bias), MeanFieldWeights{Matrix::Constant(out, in, 0.2)},
+           IndependentBias{Vector::Constant(out, 0.1)}}};
+}
+
+const LayerSpec kRelu = activation_spec(ActivationFunction::Relu);
+const LayerSpec kTanh = activation_spec(ActivationFunction::Tanh);
+const LayerShape kImage{1, {3, 3}, true};
+
+Conv2dSpec conv(bool stochastic, const std::string& name = "conv", Index channels = 1) {
+  Generator generator = make_generator(77, Stream::Example, name.size());
+  Conv2dSpec spec = testing::same_convolution(generator, {channels, kImage.image, true}, stochastic, name);
+  spec.kernel_mean *= 0.4;
+  return spec;
+}
+
+struct Case {
+  std::string name;
+  std::vector<LayerSpec> layers;
+};
+
+class LawOf : public ::testing::TestWithParam<Case> {};
+
+TEST_P(LawOf, TheCanonicalNetworkIsTheOneOfTheLayers) {
+  constexpr Index kSamples = 20000;
+  const std::vector<LayerSpec>& layers = GetParam().layers;
+  const LayerShape shape = input_shape(layers);
+  Generator generator = make_generator(5, Stream::Example);
+  const Vector x = testing::random_vector(generator, shape.size());
+  SimulationOptions options;
+  options.samples = kSamples;
+  options.threads = 1;
+  const Matrix samples = simulate(build_ensemble(layers), x, 0, options);
+  Matrix naive(samples.rows(), kSamples);
+  NaiveDraw draw(generator);
+  for (Index s = 0; s < kSamples; ++s) {
+    const ExactVector y = draw.run(layers, shape, testing::exact(x));
+    ASSERT_EQ(static_cast<Index>(y.size()), naive.rows());
+    for (Index i = 0; i < naive.rows(); ++i)
+      naive(i, s) = static_cast<double>(y[static_cast<std::size_t>(i)]);
+  }
+  EXPECT_LE(testing::two_sample_z(samples, naive), kSigmas);
+}
+
+const Window2d kPairs{{2, 2}, {1, 1}, {0, 0}, {1, 1}};
+const Window2d kPadded{{3, 2}, {2, 1}, {1, 1}, {1, 1}};
+BatchNormSpec norm(Index channels) {
+  Generator generator = make_generator(8, Stream::Example);
+  return testing::random_batch_norm(generator, channels);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, LawOf,
+    ::testing::Values(
+        Case{"conv", {conv(true)}},
+        Case{"conv_relu_dense", {conv(true), kRelu, FlattenSpec{}, dense(9, 2, "d")}},
+        Case{"two_convs", {conv(true), kTanh, conv(true, "second"), FlattenSpec{}, dense(9, 2, "d", false)}},
+        Case{"max_pool", {conv(true), MaxPool2dSpec{kPairs}}},
+        Case{"padded_max_pool", {conv(true), kTanh, MaxPool2dSpec{kPadded}, FlattenSpec{}, dense(8, 2, "d")}},
+        Case{"avg_pool", {conv(true), kRelu, AvgPool2dSpec{kPadded}}},
+        Case{"batch_norm", {conv(true), norm(1), kRelu, norm(1), FlattenSpec{}, dense(9, 2, "d"), norm(2)}},
+        Case{"features",
+             {conv(false), kRelu, MaxPool2dSpec{kPairs}, FlattenSpec{}, DropoutSpec{0.3}, dense(4, 2, "d")}},
+        Case{"dropout_input", {DropoutSpec{0.4}, dense(3, 2, "d")}},
+        Case{"dropout_output", {dense(3, 2, "d"), DropoutSpec{0.4}}},
+        Case{"dropout_before_relu", {dense(3, 3, "a"), DropoutSpec{0.4}, kRelu, dense(3, 2, "b")}},
+        Case{"dropout_before_tanh", {dense(3, 3, "a"), DropoutSpec{0.4}, kTanh, dense(3, 2, "b")}},
+        Case{"dropouts", {dense(3, 3, "a"), kTanh, DropoutSpec{0.4}, DropoutSpec{0.2}, dense(3, 2, "b")}},
+        Case{"mixed_dropouts",
+             {dense(3, 3, "a"), GaussianDropoutSpec{0.4}, kRelu, DropoutSpec{0.2}, dense(3, 2, "b")}},
+        Case{"dropout_of_conv", {conv(true), DropoutSpec{0.3}, conv(true, "second")}},
+        Case{"noise",
+             {GaussianNoiseSpec{0.5}, dense(3, 3, "a"), kTanh, GaussianNoiseSpec{0.3}, DropoutSpec{0.2},
+              GaussianNoiseSpec{0.2}, dense(3, 2, "b"), GaussianNoiseSpec{0.1}}},
+        Case{"residual",
+             {dense(3, 3, "a"), kTanh, ResidualSpec{{dense(3, 4, "b"), kRelu, dense(4, 3, "c")}}}},
+        Case{"residual_behind_dropout",
+             {dense(3, 3, "a"), kTanh, DropoutSpec{0.3}, ResidualSpec{{kRelu, dense(3, 3, "b")}}}},
+        Case{"residual_convs",
+             {conv(true), kRelu, ResidualSpec{{norm(1), kTanh, conv(true, "second"), norm(1)}}, FlattenSpec{},
+              dense(9, 2, "d")}},
+        Case{"residual_noise",
+             {dense(3, 3, "a"), ResidualSpec{{GaussianNoiseSpec{0.5}, kTanh, dense(3, 3, "b", false),
+                                              GaussianNoiseSpec{0.4}, kRelu}}}},
+        Case{"mixture",
+             {dense(3, 3, "a"), kTanh,
+              MixtureSpec{{0.3, 0.7}, {dense(3, 2, "one"), dense(3, 2, "other", false)}}}}),
+    [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace mixcert
