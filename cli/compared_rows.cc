@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "mixcert/statistics/simulate.h"
-#include "statistics/dual_bound.h"
+#include "statistics/mean_bound.h"
 #include "terminal.h"
 
 namespace mixcert::cli {

@@ -137,11 +137,12 @@ Plot error_plot(const ResultTable& table, const std::vector<std::string>& names)
 
 void add_notes(const Context& context, ResultTable& formal, ResultTable& empirical) {
   formal.notes = {
-      fmt::format("Ours: --method auto (one Gaussian by the moment method where that is smaller); dropout "
-                  "networks with --pieces 16. Upper (stat.): coupled simulation, fails with probability 1e-6 "
-                  "per point, asymptotic. Gelbrich: distance of the moments of {} samples from the "
-                  "mixture's, a lower estimate; its floor is that of as many samples of the mixture.",
-                  context.size(1000, 10000)),
+      fmt::format(
+          "Ours: --method auto (one Gaussian by the moment method where that is smaller); dropout "
+          "networks with --pieces 16. UpperBound (stat.): coupled simulation, fails with probability 1e-6 "
+          "per point, asymptotic. Gelbrich: distance of the moments of {} samples from the "
+          "mixture's, a lower estimate; its floor is that of as many samples of the mixture.",
+          context.size(1000, 10000)),
       "The paper's Table 1 (N = 10, M = 5) and Table 2 (N = 100, M = 3) share their digits on all six "
       "networks with two hidden layers: one of the two captions is wrong. What was run here is N = 10, M = "
       "5."};

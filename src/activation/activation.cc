@@ -70,19 +70,19 @@ SlopeRange Activation::slope_range() const {
   return {traits_->smooth()->slopes.get().is_symmetric_about_half() ? next_down(1.0 - high) : 0.0, high};
 }
 
-Upper Activation::lipschitz() const { return max_slope(-INFINITY, INFINITY); }
+UpperBound Activation::lipschitz() const { return max_slope(-INFINITY, INFINITY); }
 
-Upper Activation::max_slope(double lower, double upper) const {
+UpperBound Activation::max_slope(double lower, double upper) const {
   if (const PiecewiseLinear* linear = traits_->linear()) {
-    if (!linear->has_kink) return Upper::exact(1.0);
+    if (!linear->has_kink) return UpperBound::exact(1.0);
     const double left = lower < 0.0 ? std::abs(linear->left(slope_)) : 0.0;
-    return Upper::exact(std::max(left, upper > 0.0 ? 1.0 : 0.0));
+    return UpperBound::exact(std::max(left, upper > 0.0 ? 1.0 : 0.0));
   }
   double largest = larger_or_nan(std::abs(derivative(lower)), std::abs(derivative(upper)));
   for (const double x : traits_->smooth()->slopes.get().turns()) {
     if (lower <= x && x <= upper) largest = larger_or_nan(largest, std::abs(derivative(x)));
   }
-  return Upper::within(largest, kSlopeError);
+  return UpperBound::within(largest, kSlopeError);
 }
 
 double Activation::value_error(double magnitude) const {

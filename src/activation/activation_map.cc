@@ -29,9 +29,9 @@ Matrix ActivationMap::apply(ConstMatrixRef x, Index input_count) const {
   return values;
 }
 
-Upper ActivationMap::lipschitz() const {
-  const Upper common = common_.lipschitz();
-  return is_uniform() || common.nominal >= 1.0 ? common : Upper::exact(1.0);
+UpperBound ActivationMap::lipschitz() const {
+  const UpperBound common = common_.lipschitz();
+  return is_uniform() || common.nominal >= 1.0 ? common : UpperBound::exact(1.0);
 }
 
 double ActivationMap::at_zero() const { return std::abs(common_(0.0)); }

@@ -25,30 +25,31 @@ struct Cell {
 };
 
 /// E[(slope z - value)^2; cell part], z = m + s x.
-Upper linear_piece(const Cell& cell, double slope, double value, double lower, double upper) {
+UpperBound linear_piece(const Cell& cell, double slope, double value, double lower, double upper) {
   const double low = std::max(cell.lower, lower);
   const double high = std::min(cell.upper, upper);
-  if (!(low < high)) return Upper::exact(0.0);
+  if (!(low < high)) return UpperBound::exact(0.0);
   const double scale = slope * cell.deviation;
   if (std::abs(scale) < 1e-150) {
     const double rest = slope * cell.mean - value;
-    return Upper::of_sum(rest * rest * normal_mass(low, high), kMassRoundings);
+    return UpperBound::of_sum(rest * rest * normal_mass(low, high), kMassRoundings);
   }
   // slope z - value = scale (x - target); the difference to `center` is formed first so that
   // nothing cancels when the piece is the one the location lies on.
   const double z = cell.mean + cell.deviation * cell.center;
   const double target = cell.center + (value - slope * z) / scale;
-  return Upper::of_sum(scale * scale, 4) * normal_square_about(target, low, high);
+  return UpperBound::of_sum(scale * scale, 4) * normal_square_about(target, low, high);
 }
 
 /// Bound of E[(f + e)^2] for a computed E f^2 and an error |e| <= `error` that lives on an
 /// interval of the given mass: Minkowski.
-Upper with_value_error(const Upper& square, double error, double mass) {
-  const Upper root = sqrt(square) + Upper::exact(error) * sqrt(Upper::of_sum(mass, kMassRoundings));
+UpperBound with_value_error(const UpperBound& square, double error, double mass) {
+  const UpperBound root =
+      sqrt(square) + UpperBound::exact(error) * sqrt(UpperBound::of_sum(mass, kMassRoundings));
   return {square.nominal, (root * root).upper};
 }
 
-Upper piecewise_linear(const Activation& f, const Cell& cell, double left_slope) {
+UpperBound piecewise_linear(const Activation& f, const Cell& cell, double left_slope) {
   const double kink = -cell.mean / cell.deviation;
   const double rounding = 8 * kUnitRoundoff * (std::abs(kink) + std::abs(cell.center));
   const double value = f(cell.mean + cell.deviation * cell.center);
@@ -57,7 +58,7 @@ Upper piecewise_linear(const Activation& f, const Cell& cell, double left_slope)
   // Cell and location on one side of the kink: the difference is linear and nothing is rounded.
   if (!(kink > low - rounding)) return linear_piece(cell, 1.0, value, -INFINITY, INFINITY);
   if (!(kink < high + rounding)) return linear_piece(cell, left_slope, value, -INFINITY, INFINITY);
-  const Upper square =
+  const UpperBound square =
       linear_piece(cell, left_slope, value, -INFINITY, kink) + linear_piece(cell, 1.0, value, kink, INFINITY);
   // f is continuous, so a kink or a location that is off by `rounding` moves it by that times
   // the slope, from the kink to the end of the cell away from the location: narrow cells feel it.
@@ -68,8 +69,8 @@ Upper piecewise_linear(const Activation& f, const Cell& cell, double left_slope)
 
 double end_point(const Cell& cell, double x) { return cell.mean + cell.deviation * x; }
 
-Upper local_slopes(const Activation& f, const Cell& cell) {
-  Upper sum;
+UpperBound local_slopes(const Activation& f, const Cell& cell) {
+  UpperBound sum;
   const double variance = cell.deviation * cell.deviation;
   const double z_center = cell.mean + cell.deviation * cell.center;
   // Rounding of the ends, outward.
@@ -80,21 +81,21 @@ Upper local_slopes(const Activation& f, const Cell& cell) {
     const double high = std::min(cell.upper, cell.center + kCuts[i + 1]);
     if (!(low < high)) continue;
     // |f(z) - f(c)| <= |z - c| times the largest slope between them.
-    const Upper slope = f.max_slope(std::min(z_center, end_point(cell, low)) - widening,
-                                    std::max(z_center, end_point(cell, high)) + widening);
-    sum = sum + slope * slope * Upper::of_sum(variance, 1) * normal_square_about(cell.center, low, high);
+    const UpperBound slope = f.max_slope(std::min(z_center, end_point(cell, low)) - widening,
+                                         std::max(z_center, end_point(cell, high)) + widening);
+    sum = sum + slope * slope * UpperBound::of_sum(variance, 1) * normal_square_about(cell.center, low, high);
   }
   return sum;
 }
 
 }  // namespace
 
-Upper Activation::mean_square_change(double mean, double deviation, double center, double lower,
-                                     double upper) const {
+UpperBound Activation::mean_square_change(double mean, double deviation, double center, double lower,
+                                          double upper) const {
   const Cell cell{mean, deviation, center, lower, upper};
-  const Upper l = lipschitz();
-  const Upper global =
-      l * l * Upper::of_sum(deviation * deviation, 1) * normal_square_about(center, lower, upper);
+  const UpperBound l = lipschitz();
+  const UpperBound global =
+      l * l * UpperBound::of_sum(deviation * deviation, 1) * normal_square_about(center, lower, upper);
   const PiecewiseLinear* linear = traits_->linear();
   if (linear == nullptr) return min(global, local_slopes(*this, cell));
   if (!linear->has_kink) return global;

@@ -19,11 +19,11 @@ constexpr double kHuge = 1e100;
 double power(double x, TransportOrder order) { return order == TransportOrder::Two ? x * x : x; }
 
 /// E|Z - z|^order over (a, z].
-Upper distance_moment(double z, double a, TransportOrder order) {
+UpperBound distance_moment(double z, double a, TransportOrder order) {
   return order == TransportOrder::Two ? normal_square_about(z, a, z) : normal_distance_about(z, a, z);
 }
 
-double lower_end(Upper value) {
+double lower_end(UpperBound value) {
   return positive_part(next_down(value.nominal - next_up(value.upper - value.nominal)));
 }
 

@@ -6,8 +6,8 @@
 namespace mixcert {
 
 void Certificate::add_up() {
-  Upper sum = first;
-  Upper sum_w1 = first;
+  UpperBound sum = first;
+  UpperBound sum_w1 = first;
   for (const LayerTerms& terms : layers) {
     sum = sum + terms.compression + terms.local;
     sum_w1 = sum_w1 + terms.compression_w1 + terms.local_w1;
@@ -17,6 +17,6 @@ void Certificate::add_up() {
   w1 = w2.exists() ? bound_of(Distance::W1, min(sum_w1, sum)) : Bound::none(Distance::W1);
 }
 
-Bound bound_of(Distance distance, Upper value) { return {distance, value.upper, value.nominal}; }
+Bound bound_of(Distance distance, UpperBound value) { return {distance, value.upper, value.nominal}; }
 
 }  // namespace mixcert

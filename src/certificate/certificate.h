@@ -22,11 +22,11 @@ enum class CertificateForm {
 
 /// What one hidden layer adds at the output.
 struct LayerTerms {
-  Upper compression;  ///< W2; the moment method's splitting included
-  Upper splitting;    ///< the part of it that is splitting
-  Upper local;        ///< W2, of signature or surrogate, and rounding
-  Upper compression_w1;
-  Upper local_w1;
+  UpperBound compression;  ///< W2; the moment method's splitting included
+  UpperBound splitting;    ///< the part of it that is splitting
+  UpperBound local;        ///< W2, of signature or surrogate, and rounding
+  UpperBound compression_w1;
+  UpperBound local_w1;
   double gain = 0.0;      ///< largest sqrt(G_ii) of the chain of the local term
   std::string metric;     ///< name of that chain
   std::string theorem;    ///< number, in docs/theory, of what bounds the local term
@@ -35,12 +35,12 @@ struct LayerTerms {
   std::string compression_metric;  ///< name of the compression term's; empty where nothing was compressed
 };
 
-Bound bound_of(Distance distance, Upper value);
+Bound bound_of(Distance distance, UpperBound value);
 
 struct Certificate {
   CertificateForm form = CertificateForm::Metric;
   std::vector<LayerTerms> layers;
-  Upper first;  ///< of the first layer: weights that are not Gaussian, and rounding
+  UpperBound first;  ///< of the first layer: weights that are not Gaussian, and rounding
   Bound w2;
   Bound w1;
 

@@ -26,11 +26,11 @@ Sealed<CompressionTrace> with_plan(const Sealed<CompressionTrace>& merged, std::
 
 /// Bounds of W2 and W1 in a metric.
 struct Distances {
-  Upper w2;
-  Upper w1;
+  UpperBound w2;
+  UpperBound w1;
 };
 
 /// Distance of `before` and `after` along the plan in the metric scale^2 diag(g); zero without a plan.
-Distances compression_distances(const CompressionTrace& trace, ConstVectorRef g, Upper scale);
+Distances compression_distances(const CompressionTrace& trace, ConstVectorRef g, UpperBound scale);
 
 }  // namespace mixcert

@@ -56,8 +56,8 @@ Vector row_second_moments(const DenseLayer& layer) {
 
 }  // namespace
 
-Upper first_layer_error(const Network& network, const Sensitivity& sensitivity, const MetricChain& chain,
-                        const FirstLayerTrace& first, Index input_count) {
+UpperBound first_layer_error(const Network& network, const Sensitivity& sensitivity, const MetricChain& chain,
+                             const FirstLayerTrace& first, Index input_count) {
   const DenseLayer& layer = network.layer(0);
   Vector metric = Vector::Ones(layer.outputs());
   if (network.hidden_count() > 0) {
@@ -73,19 +73,19 @@ Upper first_layer_error(const Network& network, const Sensitivity& sensitivity, 
   const double pushed = PushRounding(layer, first.norm + error, input_count).in(metric);
   const double shifted = error * std::sqrt(metric.dot(row_second_moments(layer)));
   const double raised = first.raise.size() > 0 ? std::sqrt(metric.dot(first.raise)) : 0.0;
-  Upper replaced;
+  UpperBound replaced;
   if (!layer.is_gaussian()) {
     const Vector errors = replaced_weight_errors(layer, first.squares, input_count);
-    replaced = sqrt(Upper::of_sum(metric.dot(errors), 2 * metric.size() + 8));
+    replaced = sqrt(UpperBound::of_sum(metric.dot(errors), 2 * metric.size() + 8));
   }
   const double underflow = sensitivity.underflow * std::sqrt(static_cast<double>(input_count));
-  return replaced + Upper{0.0, (pushed + shifted + raised + underflow) * kSafety};
+  return replaced + UpperBound{0.0, (pushed + shifted + raised + underflow) * kSafety};
 }
 
-Upper first_layer_error(const Network& network, const Sensitivity& sensitivity, const FirstLayerTrace& first,
-                        Index input_count) {
+UpperBound first_layer_error(const Network& network, const Sensitivity& sensitivity,
+                             const FirstLayerTrace& first, Index input_count) {
   const double infinity = std::numeric_limits<double>::infinity();
-  Upper least{infinity, infinity};
+  UpperBound least{infinity, infinity};
   for (const MetricChain& chain : sensitivity.metrics) {
     least = min(least, first_layer_error(network, sensitivity, chain, first, input_count));
   }

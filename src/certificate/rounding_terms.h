@@ -33,11 +33,11 @@ Index covariance_operations(const DenseLayer& layer);
 /// What the first layer adds at the output, carried there by `chain`: weights that are not Gaussian (W.1),
 /// and, beyond the nominal value, rounding of the features and of the push, what was added to variances, and
 /// what underflow can hide in all layers together (R.9).
-Upper first_layer_error(const Network& network, const Sensitivity& sensitivity, const MetricChain& chain,
-                        const FirstLayerTrace& first, Index input_count);
+UpperBound first_layer_error(const Network& network, const Sensitivity& sensitivity, const MetricChain& chain,
+                             const FirstLayerTrace& first, Index input_count);
 
 /// The same by the best chain.
-Upper first_layer_error(const Network& network, const Sensitivity& sensitivity, const FirstLayerTrace& first,
-                        Index input_count);
+UpperBound first_layer_error(const Network& network, const Sensitivity& sensitivity,
+                             const FirstLayerTrace& first, Index input_count);
 
 }  // namespace mixcert

@@ -41,7 +41,7 @@ Index most_components(const std::vector<Result>& results) {
 }
 
 /// E |z - c|^2 of the mixture, c its computed mean.
-Upper spread(const GaussianMixture& mixture) {
+UpperBound spread(const GaussianMixture& mixture) {
   const Vector center = mixture.mean();
   double sum = 0.0;
   Index rank = 0;
@@ -51,38 +51,38 @@ Upper spread(const GaussianMixture& mixture) {
     sum += mixture.weights()(i) * ((component.mean - center).squaredNorm() + component.covariance.trace());
   }
   // The computed weights may sum to a little less than one.
-  return Upper::of_sum(sum, 2 * mixture.size() + mixture.dimension() + rank + 16);
+  return UpperBound::of_sum(sum, 2 * mixture.size() + mixture.dimension() + rank + 16);
 }
 
 /// What rounded weights cost, 2 (eta E|z - c|^2)^{1/2} (B.2); weights of single components are not rounded.
-Upper weight_rounding(const GaussianMixture& combined, Index most) {
+UpperBound weight_rounding(const GaussianMixture& combined, Index most) {
   if (most <= 1) return {};
   const double gamma = rounding_gamma(most + 3);
-  return Upper{0.0, 2.0} * sqrt(Upper{0.0, next_up(3.0 * gamma)} * spread(combined));
+  return UpperBound{0.0, 2.0} * sqrt(UpperBound{0.0, next_up(3.0 * gamma)} * spread(combined));
 }
 
 /// sum_i w_i f(result_i) / sum_i w_i.
 template <class Value>
-Upper average(const std::vector<Result>& results, const Vector& weights, const Value& value) {
-  Upper sum;
+UpperBound average(const std::vector<Result>& results, const Vector& weights, const Value& value) {
+  UpperBound sum;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    sum = sum + Upper::exact(weights(static_cast<Index>(i))) * value(results[i]);
+    sum = sum + UpperBound::exact(weights(static_cast<Index>(i))) * value(results[i]);
   }
   const double total = weights.sum();
   const double least = next_down(total * next_down(1.0 - rounding_gamma(weights.size())));
-  return sum * Upper{1.0 / total, next_up(1.0 / least)};
+  return sum * UpperBound{1.0 / total, next_up(1.0 / least)};
 }
 
-Upper square(Upper x) { return x * x; }
-Upper as_upper(const Bound& bound) { return {bound.nominal, bound.value}; }
+UpperBound square(UpperBound x) { return x * x; }
+UpperBound as_upper(const Bound& bound) { return {bound.nominal, bound.value}; }
 
 /// Terms of hidden layer k (from zero); members with fewer layers have none.
 LayerReport combined_layer(const std::vector<Result>& results, const Vector& weights, std::size_t k) {
   const auto rms = [&](double LayerReport::*term) {
     const auto squared = [&](const Result& result) {
-      return k < result.layers.size() ? square(Upper::exact(result.layers[k].*term)) : Upper();
+      return k < result.layers.size() ? square(UpperBound::exact(result.layers[k].*term)) : UpperBound();
     };
-    const Upper root = sqrt(average(results, weights, squared));
+    const UpperBound root = sqrt(average(results, weights, squared));
     // Outward rounding of nothing would print as 1e-162.
     return root.nominal == 0.0 ? 0.0 : root.upper;
   };
@@ -141,7 +141,7 @@ Result combine_results(std::vector<Result> results, const Vector& weights, const
   combined.layers = combined_layers(results, weights);
   const Index most = most_components(results);
   combined.mixture = weighted_union(results, weights);
-  const Upper rounding = weight_rounding(combined.mixture, most);
+  const UpperBound rounding = weight_rounding(combined.mixture, most);
   // A member without a bound leaves none: its NaN goes through the sums.
   Certificate certificate;
   certificate.w2 = bound_of(

@@ -126,11 +126,11 @@ double normal_mass(double lower, double upper) {
   return 1.0 - normal_cdf(lower) - normal_tail(upper);
 }
 
-Upper normal_square_about(double center, double lower, double upper) {
-  if (lower >= upper) return Upper::exact(0.0);
+UpperBound normal_square_about(double center, double lower, double upper) {
+  if (lower >= upper) return UpperBound::exact(0.0);
   if (is_narrow(lower, upper)) {
     const double value = integrate_narrow(center, lower, upper, [](double d) { return d * d; });
-    return Upper::within(value, value * narrow_error(lower, upper) + kUnderflow);
+    return UpperBound::within(value, value * narrow_error(lower, upper) + kUnderflow);
   }
   const double factor = 1.0 + center * center;
   const double mass = factor * normal_mass(lower, upper);
@@ -139,17 +139,18 @@ Upper normal_square_about(double center, double lower, double upper) {
   const double magnitude = mass + end_magnitude(lower, lower - 2.0 * center, factor) +
                            end_magnitude(upper, upper - 2.0 * center, factor);
   const double error = 4 * kElementaryFunctionError * magnitude + kUnderflow;
-  return Upper::within(positive_part(mass + low - high), error);
+  return UpperBound::within(positive_part(mass + low - high), error);
 }
 
-Upper normal_distance_about(double center, double lower, double upper) {
-  if (lower >= upper) return Upper::exact(0.0);
+UpperBound normal_distance_about(double center, double lower, double upper) {
+  if (lower >= upper) return UpperBound::exact(0.0);
   const double value = std::abs(normal_mean_about(center, lower, upper));
-  if (is_narrow(lower, upper)) return Upper::within(value, value * narrow_error(lower, upper) + kUnderflow);
+  if (is_narrow(lower, upper))
+    return UpperBound::within(value, value * narrow_error(lower, upper) + kUnderflow);
   const double factor = std::abs(center);
   const double magnitude = factor * normal_mass(lower, upper) + end_magnitude(lower, 1.0, factor) +
                            end_magnitude(upper, 1.0, factor);
-  return Upper::within(value, 4 * kElementaryFunctionError * magnitude + kUnderflow);
+  return UpperBound::within(value, 4 * kElementaryFunctionError * magnitude + kUnderflow);
 }
 
 double normal_mean_about(double center, double lower, double upper) {

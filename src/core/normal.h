@@ -20,9 +20,9 @@ double normal_quantile(double p);
 double normal_mass(double lower, double upper);
 /// E[(Z - center)^2; lower < Z <= upper]. Gauss-Legendre with a proven relative error where the
 /// interval is narrow, since the closed form cancels there; closed form otherwise (Q.3).
-Upper normal_square_about(double center, double lower, double upper);
+UpperBound normal_square_about(double center, double lower, double upper);
 /// E|Z - center| over lower < Z <= upper, for a center outside of (lower, upper), with the same care.
-Upper normal_distance_about(double center, double lower, double upper);
+UpperBound normal_distance_about(double center, double lower, double upper);
 /// E[Z - center; lower < Z <= upper], with the same care.
 double normal_mean_about(double center, double lower, double upper);
 /// P(|Z| <= radius) for a standard normal vector of `dimension` coordinates.

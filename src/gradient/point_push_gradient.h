@@ -3,7 +3,7 @@
 // Derivatives through (N.2): a point pushed through a dense layer with independent weights, (Z.26).
 #pragma once
 
-#include "gradient/gaussian_gradient.h"
+#include "gradient/cotangents.h"
 #include "mixcert/gradient/objective.h"
 
 namespace mixcert {

@@ -12,7 +12,6 @@
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
 #include "mixcert/transport/mixture_transport.h"
-#include "mixture/singular_values.h"
 #include "mixture/symmetric_eigen.h"
 
 namespace mixcert {

@@ -5,6 +5,7 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
+#include <Eigen/SVD>
 
 namespace mixcert {
 
@@ -22,5 +23,14 @@ bool is_semidefinite(ConstMatrixRef matrix, double tolerance) {
   // Eigen reports success for NaN.
   return shifted.allFinite() && shifted.llt().info() == Eigen::Success;
 }
+
+// Eigen's solvers: bidiagonalisation, then divide and conquer; and Jacobi rotations.
+
+SingularValues singular_values(const Matrix& matrix) {
+  const Eigen::BDCSVD<Matrix> svd(matrix, Eigen::ComputeFullU | Eigen::ComputeFullV);
+  return {svd.matrixU(), svd.singularValues(), svd.matrixV()};
+}
+
+double trace_norm(const Matrix& matrix) { return matrix.jacobiSvd().singularValues().sum(); }
 
 }  // namespace mixcert

@@ -1,14 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Sizes of layers as powers of two, and layers multiplied by powers of two (R.9).
-#include "network/layer_scale.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "core/overloaded.h"
+#include "network/ordinary_scale.h"
 
 namespace mixcert {
 namespace {

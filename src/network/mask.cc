@@ -33,12 +33,12 @@ Mask Mask::bernoulli(double rate) { return {Kind::Bernoulli, rate}; }
 
 Mask Mask::gaussian(double rate) { return {Kind::Gaussian, rate}; }
 
-Upper Mask::variance() const { return Upper::of_sum(rate_ / keep(), 4); }
+UpperBound Mask::variance() const { return UpperBound::of_sum(rate_ / keep(), 4); }
 
-Upper Mask::fourth_moment() const {
+UpperBound Mask::fourth_moment() const {
   const double k = keep();
   const double v = rate_ / k;
-  return Upper::of_sum(kind_ == Kind::Gaussian ? 1.0 + 6.0 * v + 3.0 * v * v : 1.0 / (k * k * k), 16);
+  return UpperBound::of_sum(kind_ == Kind::Gaussian ? 1.0 + 6.0 * v + 3.0 * v * v : 1.0 / (k * k * k), 16);
 }
 
 double Mask::normal_coupling() const {

@@ -7,8 +7,6 @@
 #include <cmath>
 #include <utility>
 
-#include "network/layer_scale.h"
-
 namespace mixcert {
 namespace {
 

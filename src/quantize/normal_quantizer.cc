@@ -152,12 +152,12 @@ NormalQuantizer from_locations(Vector locations) {
     const double low = q.boundaries(i);
     const double high = q.boundaries(i + 1);
     const double mass = normal_mass(low, high);
-    const Upper square = normal_square_about(locations(i), low, high);
+    const UpperBound square = normal_square_about(locations(i), low, high);
     q.probabilities(i) = mass;
     q.distortion = q.distortion + square;
     const double c = locations(i);
     const double distance = normal_mean_about(c, c, high) - normal_mean_about(c, low, c);
-    q.mean_distance = q.mean_distance + Upper::within(distance, 1e-14 * (1.0 + std::abs(c)) * mass);
+    q.mean_distance = q.mean_distance + UpperBound::within(distance, 1e-14 * (1.0 + std::abs(c)) * mass);
   }
   q.probabilities /= q.probabilities.sum();
   q.locations = std::move(locations);

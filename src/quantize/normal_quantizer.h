@@ -12,11 +12,11 @@ namespace mixcert {
 inline constexpr Index kMaxQuantizerSize = 10000;
 
 struct NormalQuantizer {
-  Vector locations;      ///< increasing
-  Vector boundaries;     ///< size + 1 ends of the Voronoi cells, first -inf, last +inf
-  Vector probabilities;  ///< P(Z in cell)
-  Upper distortion;      ///< E (Z - location)^2 = W2^2, (Q.2)
-  Upper mean_distance;   ///< E |Z - location| = W1, (Q.4)
+  Vector locations;          ///< increasing
+  Vector boundaries;         ///< size + 1 ends of the Voronoi cells, first -inf, last +inf
+  Vector probabilities;      ///< P(Z in cell)
+  UpperBound distortion;     ///< E (Z - location)^2 = W2^2, (Q.2)
+  UpperBound mean_distance;  ///< E |Z - location| = W1, (Q.4)
 
   [[nodiscard]] Index size() const { return locations.size(); }
 };

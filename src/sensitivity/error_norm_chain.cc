@@ -125,7 +125,7 @@ Matrix second_moment(const OutputNorm& norm, const DenseLayer& layer, const Mask
   a = 0.5 * (a + a.transpose()).eval();
   const double relative = 2.0 * static_cast<double>(a.rows()) * rounding_gamma(operations);
   a.diagonal() += relative * majorant + Vector::Constant(a.rows(), kUnderflowFloor);
-  if (!mask.is_none()) a.diagonal() *= (Upper::exact(1.0) + mask.variance()).upper * kOutward;
+  if (!mask.is_none()) a.diagonal() *= (UpperBound::exact(1.0) + mask.variance()).upper * kOutward;
   return a;
 }
 

@@ -9,7 +9,7 @@
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
-#include "network/layer_scale.h"
+#include "network/ordinary_scale.h"
 
 namespace mixcert {
 namespace {

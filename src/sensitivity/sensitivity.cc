@@ -29,14 +29,14 @@ Index operations_per_entry(const DenseLayer& layer) {
 }
 
 /// E m^2 of a mask: what it multiplies the diagonal of A by (D.1).
-Upper mean_square_factor(const Mask& mask) {
-  return mask.is_none() ? Upper::exact(1.0) : Upper::exact(1.0) + mask.variance();
+UpperBound mean_square_factor(const Mask& mask) {
+  return mask.is_none() ? UpperBound::exact(1.0) : UpperBound::exact(1.0) + mask.variance();
 }
 
 /// One backward pass with one form at every layer.
 class MetricChainBuilder {
  public:
-  MetricChainBuilder(const Network& network, const std::vector<Upper>& lipschitz)
+  MetricChainBuilder(const Network& network, const std::vector<UpperBound>& lipschitz)
       : network_(network), lipschitz_(lipschitz) {}
 
   [[nodiscard]] MetricChain build(const MetricForm& form) const {
@@ -54,7 +54,7 @@ class MetricChainBuilder {
       inflation = next_up(inflation * feasibility_factor(g, a, operations_per_entry(layer)));
       chain.activation_weights[k] = g;
       chain.inflation[k] = inflation;
-      const Upper l2 = lipschitz_[k] * lipschitz_[k];
+      const UpperBound l2 = lipschitz_[k] * lipschitz_[k];
       metric = l2.nominal * g;
       // l^2 and the product with g round, in total, by less than this.
       const double rounded = l2.nominal > 0.0 ? l2.upper / l2.nominal : 1.0;
@@ -65,15 +65,15 @@ class MetricChainBuilder {
 
  private:
   const Network& network_;
-  const std::vector<Upper>& lipschitz_;
+  const std::vector<UpperBound>& lipschitz_;
 };
 
 /// (M.6): (|M| + sqrt(E|W - M|_F^2))^2 times the later layers' constants.
-MetricChain paper_chain(const Network& network, const std::vector<Upper>& lipschitz) {
+MetricChain paper_chain(const Network& network, const std::vector<UpperBound>& lipschitz) {
   const auto hidden = static_cast<std::size_t>(network.hidden_count());
   MetricChain chain{"paper", std::vector<Vector>(hidden), std::vector<double>(hidden, 1.0),
                     std::vector<Vector>(hidden)};
-  Upper product = Upper::exact(1.0);
+  UpperBound product = UpperBound::exact(1.0);
   for (std::size_t k = hidden; k-- > 0;) {
     const DenseLayer& layer = network.layer(static_cast<Index>(k) + 1);
     const Matrix& mean = layer.weight_mean();
@@ -81,9 +81,9 @@ MetricChain paper_chain(const Network& network, const std::vector<Upper>& lipsch
     const double top = spectral_form(gram)(0);
     const double factor =
         feasibility_factor(Vector::Constant(gram.rows(), std::max(top, 1e-300)), gram, mean.rows());
-    const Upper norm = sqrt(Upper{top, next_up(std::max(top, 1e-300) * factor)});
-    const Upper noise = sqrt(Upper::of_sum(layer.total_weight_variance(), 8 * mean.size() + 64));
-    product = product * (norm + noise) * (norm + noise) + Upper::exact(kLeastSize);
+    const UpperBound norm = sqrt(UpperBound{top, next_up(std::max(top, 1e-300) * factor)});
+    const UpperBound noise = sqrt(UpperBound::of_sum(layer.total_weight_variance(), 8 * mean.size() + 64));
+    product = product * (norm + noise) * (norm + noise) + UpperBound::exact(kLeastSize);
     chain.mask_weights[k] = Vector::Constant(layer.inputs(), product.nominal);
     product = product * mean_square_factor(network.mask(static_cast<Index>(k) + 1));
     chain.activation_weights[k] = Vector::Constant(layer.inputs(), product.nominal);

@@ -27,10 +27,10 @@ struct MetricChain {
 
 /// Chains of a network, independent of inputs. All are feasible: Cholesky-verified (M.4).
 struct Sensitivity {
-  MetricChain paper;                 ///< scalars (|M| + sqrt(E|W-M|_F^2))^2, the paper's appendix
-  MetricChain expected;              ///< scalars lambda_max(E W'W)
-  std::vector<MetricChain> metrics;  ///< forms of (M.5), one chain each
-  std::vector<Upper> lipschitz;      ///< l_k of hidden layer k at [k-1]
+  MetricChain paper;                  ///< scalars (|M| + sqrt(E|W-M|_F^2))^2, the paper's appendix
+  MetricChain expected;               ///< scalars lambda_max(E W'W)
+  std::vector<MetricChain> metrics;   ///< forms of (M.5), one chain each
+  std::vector<UpperBound> lipschitz;  ///< l_k of hidden layer k at [k-1]
   /// Index into `metrics` of the chain that grids at layer k are built in, at [k-1].
   std::vector<std::size_t> reference;
   /// log2 of the typical size of the outputs of layers 0..K, for features of size one (R.9).

@@ -2,8 +2,6 @@
 //
 // Third cumulants of the output of one hidden layer, and the dual bound that they give: docs/theory,
 // statistics.md (C.6).
-#include "statistics/dual_bound.h"
-
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>

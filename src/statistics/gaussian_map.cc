@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "mixcert/core/rounding.h"
-#include "mixture/singular_values.h"
 #include "mixture/symmetric_eigen.h"
 #include "statistics/simulate/normal_source.h"
 

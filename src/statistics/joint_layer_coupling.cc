@@ -10,7 +10,6 @@
 #include <cmath>
 #include <variant>
 
-#include "mixture/singular_values.h"
 #include "mixture/symmetric_eigen.h"
 #include "statistics/simulate/normal_source.h"
 

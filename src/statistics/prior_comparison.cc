@@ -196,10 +196,10 @@ double certified_mixture_distance(const GaussianMixture& a, const GaussianMixtur
   const TransportPlan plan = optimal_plan(a.weights(), b.weights(), cost);
   double sum = 0.0;
   for (const PlanEntry& entry : plan.entries) sum += entry.mass * cost(entry.source, entry.target);
-  const Upper moved = Upper::of_sum(sum, 2 * static_cast<Index>(plan.entries.size()) + 2);
+  const UpperBound moved = UpperBound::of_sum(sum, 2 * static_cast<Index>(plan.entries.size()) + 2);
   // Marginals of the plan are off by less than 2^-52 each; what is missing is moved at the largest cost.
   const double missing = static_cast<double>(a.size() + b.size()) * 0x1.0p-51 * cost.maxCoeff();
-  return next_up(std::sqrt((moved + Upper::exact(missing)).upper));
+  return next_up(std::sqrt((moved + UpperBound::exact(missing)).upper));
 }
 
 PriorComparison compare_prior(const Network& network, ConstMatrixRef inputs, const GaussianMixture& target,

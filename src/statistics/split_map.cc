@@ -9,8 +9,8 @@
 #include <cmath>
 
 #include "core/normal.h"
+#include "statistics/simulate/gaussian_sampler.h"
 #include "statistics/simulate/normal_source.h"
-#include "statistics/simulate/psd_factor.h"
 
 namespace mixcert {
 namespace {

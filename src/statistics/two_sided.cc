@@ -10,8 +10,8 @@
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
 #include "mixcert/statistics/simulate.h"
-#include "statistics/dual_bound.h"
 #include "statistics/joint_coupling.h"
+#include "statistics/mean_bound.h"
 
 namespace mixcert {
 namespace {

@@ -8,10 +8,6 @@
 
 #include "methods/moment/moment_certificate.h"
 #include "mixcert/core/error.h"
-#include "theorems/convex_noise/convex_noise_theorem.h"
-#include "theorems/output_law/output_law_theorems.h"
-#include "theorems/stein/stein_theorem.h"
-#include "theorems/two_layers/two_layer_theorems.h"
 
 namespace mixcert {
 

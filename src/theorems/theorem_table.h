@@ -11,6 +11,15 @@
 
 namespace mixcert {
 
+// The rows, each in its theorem's folder; coupling_theorem() and correlated_coupling_theorem() are the moment
+// method's.
+Theorem convex_noise_theorem();  ///< (Y.27)
+Theorem output_law_theorem();    ///< (Y.1)
+Theorem weak_signal_theorem();   ///< (Y.30)
+Theorem stein_theorem();         ///< (Y.9)
+Theorem first_layer_theorem();   ///< (Y.20)
+Theorem both_layers_theorem();   ///< (Y.28)
+
 /// In the order in which they are tried.
 const TheoremTable& theorem_table();
 /// Those of the coupling alone, (H.3) and (H.7): the certificate is differentiable.

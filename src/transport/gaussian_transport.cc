@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "mixcert/core/error.h"
-#include "mixture/singular_values.h"
 #include "mixture/symmetric_eigen.h"
 
 namespace mixcert {
@@ -120,7 +119,7 @@ BlockCoupling dense_coupling(const Covariance& a, const Covariance& c) {
 }
 
 /// Cost of the covariances alone in Euclidean coordinates.
-Upper covariance_cost(const Covariance& a, const Covariance& c) {
+UpperBound covariance_cost(const Covariance& a, const Covariance& c) {
   const BlockCoupling coupling = a.block_size() == 1 ? diagonal_coupling(a, c) : dense_coupling(a, c);
   const double low_rank = a.factor().squaredNorm() + c.factor().squaredNorm();
   const Vector squared = coupling.sigma.cwiseAbs2();
@@ -139,7 +138,7 @@ Upper covariance_cost(const Covariance& a, const Covariance& c) {
                          rounding_gamma(4 * a.block_size() + 32) * (a.trace() + c.trace());
   const double slack =
       coupling.slack + rotated + rounding_gamma(a.dimension() + 16) * (coupling.cost + 2.0 * low_rank);
-  const Upper cost = Upper::within(nominal, slack);
+  const UpperBound cost = UpperBound::within(nominal, slack);
   if (coupling.covariance_error == 0.0) return cost;
   // (T.5): an error of the covariances in trace norm costs at most its root in W2.
   const double extra = next_up(std::sqrt(2.0 * coupling.covariance_error));
@@ -153,7 +152,7 @@ Covariance as_dense(const Covariance& covariance) { return Covariance::dense(cov
 
 }  // namespace
 
-Upper gaussian_transport_cost(const Gaussian& a, const Gaussian& b, ConstVectorRef metric) {
+UpperBound gaussian_transport_cost(const Gaussian& a, const Gaussian& b, ConstVectorRef metric) {
   require(a.dimension() == b.dimension() && metric.size() == a.dimension(),
           "gaussian_transport_cost: dimensions differ");
   const Vector difference = a.mean - b.mean;
@@ -164,20 +163,20 @@ Upper gaussian_transport_cost(const Gaussian& a, const Gaussian& b, ConstVectorR
   // With low-rank parts on both sides (T.4) only bounds the cost; up to this size the exact one is cheap.
   const bool expand = scaled_a.rank() > 0 && scaled_b.rank() > 0 && a.dimension() <= kExpandUpTo;
   const bool same = scaled_a.block_size() == scaled_b.block_size() && !expand;
-  const Upper spread =
+  const UpperBound spread =
       same ? covariance_cost(scaled_a, scaled_b) : covariance_cost(as_dense(scaled_a), as_dense(scaled_b));
   const double traces = scaled_a.trace() + scaled_b.trace();
-  const Upper mean = Upper::of_sum(mean_cost, a.dimension() + 4);
+  const UpperBound mean = UpperBound::of_sum(mean_cost, a.dimension() + 4);
   // Scaling rounds diagonals and factors relatively, which this absorbs.
   const double scaling = rounding_gamma(4 * a.dimension() + 16) * traces;
   if (same && scaled_a.block_size() == 1) {
-    return mean + Upper::within(spread.nominal, spread.inflation() + scaling);
+    return mean + UpperBound::within(spread.nominal, spread.inflation() + scaling);
   }
   // Blocks, and factors expanded into them, round entry by entry: a trace norm, whose root is the cost (T.5).
   const Index roundings = scaled_a.rank() + scaled_b.rank() + 8;
   const double norm = std::sqrt(static_cast<double>(a.dimension())) * rounding_gamma(roundings) * traces;
   const double root = next_up(std::sqrt(spread.upper)) + next_up(std::sqrt(2.0 * norm));
-  return mean + Upper::within(spread.nominal, root * root - spread.nominal + scaling);
+  return mean + UpperBound::within(spread.nominal, root * root - spread.nominal + scaling);
 }
 
 double gelbrich_squared(ConstVectorRef mean_a, ConstMatrixRef covariance_a, ConstVectorRef mean_b,

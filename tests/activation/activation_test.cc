@@ -111,7 +111,7 @@ double known_constant(F function) {
 }
 
 TEST_P(ActivationOf, LipschitzConstantIsTrueAndTight) {
-  const Upper constant = activation_.lipschitz();
+  const UpperBound constant = activation_.lipschitz();
   EXPECT_NEAR(constant.nominal, known_constant(GetParam()), 1e-5);
   EXPECT_LE(constant.inflation(), 1e-13);
   double steepest = 0.0;
@@ -131,7 +131,7 @@ TEST_P(ActivationOf, MaxSlopeBoundsSampledSlopesAndIsReached) {
   for (int i = 0; i < 2000; ++i) {
     const double width = std::pow(10.0, -4.0 + 5.0 * uniform(generator_));
     const double lower = random_argument(9.0);
-    const Upper bound = activation_.max_slope(lower, lower + width);
+    const UpperBound bound = activation_.max_slope(lower, lower + width);
     double steepest = 0.0;
     constexpr int kSamples = 60;
     for (int k = 0; k <= kSamples; ++k) {
@@ -149,8 +149,8 @@ TEST_P(ActivationOf, MaxSlopeTakesInfiniteEnds) {
   const double limit = activation_.lipschitz().upper;
   EXPECT_EQ(activation_.max_slope(-INFINITY, INFINITY).upper, limit);
   for (const double x : {-20.0, -2.0, -0.5, 0.0, 0.5, 2.0, 20.0}) {
-    const Upper left = activation_.max_slope(-INFINITY, x);
-    const Upper right = activation_.max_slope(x, INFINITY);
+    const UpperBound left = activation_.max_slope(-INFINITY, x);
+    const UpperBound right = activation_.max_slope(x, INFINITY);
     EXPECT_GE(left.upper, activation_.max_slope(x - 30.0, x).upper);
     EXPECT_GE(right.upper, activation_.max_slope(x, x + 30.0).upper);
     EXPECT_GE(std::max(left.upper, right.upper), limit - 1e-12);

@@ -36,7 +36,7 @@ std::ostream& operator<<(std::ostream& out, const Cell& c) {
              << c.upper << ")";
 }
 
-Upper change(const Activation& f, const Cell& c) {
+UpperBound change(const Activation& f, const Cell& c) {
   return f.mean_square_change(c.mean, c.deviation, c.center, c.lower, c.upper);
 }
 
@@ -111,7 +111,7 @@ TEST(MeanSquareChange, IsExactAndOutwardForPiecewiseLinearFunctions) {
     const Activation f(slope == 0.0 ? F::Relu : F::LeakyRelu, slope);
     for (const bool extreme : {false, true}) {
       for (const Cell& cell : random_cells(250, 41, extreme)) {
-        const Upper got = change(f, cell);
+        const UpperBound got = change(f, cell);
         const Precise exact = exact_change(cell, slope);
         EXPECT_GE(Precise(got.upper), exact) << slope << " " << cell;
         EXPECT_LE(got.upper, static_cast<double>(exact) + allowance(f, cell)) << slope << " " << cell;

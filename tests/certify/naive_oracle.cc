@@ -10,7 +10,6 @@
 #include <utility>
 #include <variant>
 
-#include "mixture/singular_values.h"
 #include "mixture/symmetric_eigen.h"
 #include "support/naive_layer.h"
 

@@ -110,14 +110,14 @@ TEST(Normal, MassOfIntervalsIsRelativelyAccurate) {
 
 TEST(Normal, SquareAboutIsNeverBelowTheTruth) {
   for (const Interval& i : random_intervals(2500)) {
-    const Upper got = normal_square_about(i.center, i.lower, i.upper);
+    const UpperBound got = normal_square_about(i.center, i.lower, i.upper);
     EXPECT_GE(Precise(got.upper), precise_square(i)) << i.center << " " << i.lower << " " << i.upper;
     EXPECT_GE(got.upper, got.nominal);
   }
 }
 
 TEST(Normal, ErrorsHoldOnBothSides) {
-  const auto below = [](const Upper& got) {
+  const auto below = [](const UpperBound& got) {
     return Precise(got.nominal) - (Precise(got.upper) - got.nominal);
   };
   for (const Interval& i : random_intervals(500)) {
@@ -125,7 +125,7 @@ TEST(Normal, ErrorsHoldOnBothSides) {
     if (!(i.lower < i.upper)) continue;
     // Centers of distances lie outside: at an end, or beyond it.
     for (const double center : {i.lower, i.upper, i.upper + 1.0, i.lower - 1e3}) {
-      const Upper got = normal_distance_about(center, i.lower, i.upper);
+      const UpperBound got = normal_distance_about(center, i.lower, i.upper);
       const Precise truth = abs(testing::precise_mean_about(center, i.lower, i.upper));
       if (std::isinf(center)) continue;
       EXPECT_GE(Precise(got.upper), truth) << center << " " << i.lower << " " << i.upper;
@@ -137,7 +137,7 @@ TEST(Normal, ErrorsHoldOnBothSides) {
 TEST(Normal, SquareAboutIsAccurateOnNarrowCells) {
   for (const Interval& i : random_intervals(1000)) {
     if (!(i.upper - i.lower <= 0.5) || std::abs(i.lower) > 9.0) continue;
-    const Upper got = normal_square_about(i.center, i.lower, i.upper);
+    const UpperBound got = normal_square_about(i.center, i.lower, i.upper);
     EXPECT_LE(relative_error(got.nominal, precise_square(i)), 1e-13) << i.center << " " << i.lower;
     EXPECT_LE(got.upper, got.nominal * (1.0 + 1e-12));
   }
@@ -145,7 +145,7 @@ TEST(Normal, SquareAboutIsAccurateOnNarrowCells) {
 
 TEST(Normal, SquareAboutIsAccurateOnTheWholeLine) {
   for (const double center : {-1e6, -3.0, 0.0, 0.7, 1e6}) {
-    const Upper got = normal_square_about(center, -kInfinity, kInfinity);
+    const UpperBound got = normal_square_about(center, -kInfinity, kInfinity);
     EXPECT_TRUE(is_close(got.nominal, 1.0 + center * center, Tolerance::rounding));
     EXPECT_TRUE(is_close(got.upper, 1.0 + center * center, Tolerance::rounding));
   }
@@ -160,7 +160,7 @@ TEST(Normal, NotANumberIsNeverTakenForAnEmptyInterval) {
 
 TEST(Normal, FarFiniteEndsDoNotBlurTheRest) {
   for (const double far : {50.0, 1e6, 1e200}) {
-    const Upper got = normal_square_about(0.5, -far, far);
+    const UpperBound got = normal_square_about(0.5, -far, far);
     EXPECT_TRUE(is_close(got.upper, 1.25, Tolerance::rounding)) << far;
   }
 }

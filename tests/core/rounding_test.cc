@@ -27,8 +27,8 @@ TEST(Rounding, OperationsAreNeverBelowTheExactResult) {
   Generator generator = make_generator(7, Stream::Example);
   for (int i = 0; i < 20000; ++i) {
     const double range = i % 4 == 0 ? 150.0 : 5.0;
-    const Upper a = Upper::exact(random_positive(generator, range));
-    const Upper b = Upper::exact(random_positive(generator, range));
+    const UpperBound a = UpperBound::exact(random_positive(generator, range));
+    const UpperBound b = UpperBound::exact(random_positive(generator, range));
     EXPECT_GE(Precise((a + b).upper), Precise(a.upper) + Precise(b.upper));
     EXPECT_GE(Precise((a * b).upper), Precise(a.upper) * Precise(b.upper));
     EXPECT_GE(Precise(sqrt(a).upper) * Precise(sqrt(a).upper), Precise(a.upper));
@@ -55,16 +55,16 @@ TEST(Rounding, NeighboursAreThoseOfTheLibrary) {
 TEST(Rounding, ChainsOfOperationsStayAboveAndClose) {
   Generator generator = make_generator(8, Stream::Example);
   for (int trial = 0; trial < 300; ++trial) {
-    Upper value = Upper::exact(random_positive(generator, 2.0));
+    UpperBound value = UpperBound::exact(random_positive(generator, 2.0));
     Precise exact = value.upper;
     for (int step = 0; step < 40; ++step) {
       const double operand = random_positive(generator, 1.0);
       const auto choice = generator() % 3;
       if (choice == 0) {
-        value = value + Upper::exact(operand);
+        value = value + UpperBound::exact(operand);
         exact += operand;
       } else if (choice == 1) {
-        value = value * Upper::exact(operand);
+        value = value * UpperBound::exact(operand);
         exact *= operand;
       } else {
         value = sqrt(value);
@@ -78,12 +78,12 @@ TEST(Rounding, ChainsOfOperationsStayAboveAndClose) {
 }
 
 TEST(Rounding, UnderflowAndOverflowRoundOutward) {
-  const Upper tiny = Upper::exact(1e-200);
+  const UpperBound tiny = UpperBound::exact(1e-200);
   EXPECT_EQ((tiny * tiny).nominal, 0.0);
   EXPECT_GT((tiny * tiny).upper, 0.0);
-  const Upper huge = Upper::exact(1e200);
+  const UpperBound huge = UpperBound::exact(1e200);
   EXPECT_EQ((huge * huge).upper, std::numeric_limits<double>::infinity());
-  EXPECT_GE(sqrt(Upper::exact(0.0)).upper, 0.0);
+  EXPECT_GE(sqrt(UpperBound::exact(0.0)).upper, 0.0);
 }
 
 TEST(Rounding, SumsAreBoundedByTheirOperationCount) {
@@ -97,7 +97,7 @@ TEST(Rounding, SumsAreBoundedByTheirOperationCount) {
       sum += term;
       exact += term;
     }
-    EXPECT_GE(Precise(Upper::of_sum(sum, count).upper), exact);
+    EXPECT_GE(Precise(UpperBound::of_sum(sum, count).upper), exact);
   }
 }
 
@@ -115,10 +115,10 @@ TEST(Rounding, WithinCoversTheErrorAndMinTakesTheSmallerBound) {
   for (int i = 0; i < 5000; ++i) {
     const double value = random_positive(generator, 3.0);
     const double error = random_positive(generator, 20.0);
-    EXPECT_GE(Precise(Upper::within(value, error).upper), Precise(value) + Precise(error));
+    EXPECT_GE(Precise(UpperBound::within(value, error).upper), Precise(value) + Precise(error));
   }
-  const Upper loose{1.0, 3.0};
-  const Upper tight{2.0, 2.5};
+  const UpperBound loose{1.0, 3.0};
+  const UpperBound tight{2.0, 2.5};
   EXPECT_EQ(min(loose, tight).upper, 2.5);
   EXPECT_EQ(min(tight, loose).nominal, 2.0);
 }

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "gradient/moment/hermite_form_gradient.h"
 #include "gradient/moment/piece_gradient.h"
 #include "gradient_checks.h"
 #include "methods/moment/surrogate_law.h"

@@ -15,7 +15,6 @@
 
 #include "methods/joint/neuron_correlation.h"
 #include "methods/joint/truncated_noise.h"
-#include "mixture/singular_values.h"
 #include "mixture/symmetric_eigen.h"
 #include "support/random_laws.h"
 

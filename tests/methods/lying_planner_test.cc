@@ -158,7 +158,7 @@ TEST(LyingPlanner, MassThatAPlanMissesIsCharged) {
   const Sealed<CompressionTrace> merged = merge_components(pair_of_gaussians(), {0, 1});
   const double w = merged->before.weights()(0), missing = 1e-10;
   const Vector g = Vector::Ones(merged->before.dimension());
-  const Upper unit = Upper::exact(1.0);
+  const UpperBound unit = UpperBound::exact(1.0);
   EXPECT_LT(compression_distances(*merged, g, unit).w2.upper, 1e-6);
   // Too much is taken away, too little costs what it may cost to move from one component to the other.
   const Sealed<CompressionTrace> more = with_plan(merged, {{0, 0, w + missing}, {1, 1, 1.0 - w}});

@@ -144,7 +144,7 @@ TEST(LyingSignaturePlanner, GridsFitTheirComponents) {
 
 TEST(LyingSignaturePlanner, QuantizersAreThoseOfTheFamilies) {
   NormalQuantizer own = optimal_quantizer(3);
-  own.distortion = Upper::exact(0.0);
+  own.distortion = UpperBound::exact(0.0);
   for (const Network& network : {small_network(Mask()), correlated_network()}) {
     expect_refused(network, [&](SignatureChoices& c) { c.grids[0].quantizers[0] = &own; });
     expect_refused(network, [](SignatureChoices& c) { c.grids[0].quantizers[0] = nullptr; });

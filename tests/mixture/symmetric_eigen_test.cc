@@ -7,7 +7,6 @@
 
 #include <cmath>
 
-#include "mixture/singular_values.h"
 #include "support/random_laws.h"
 
 namespace mixcert {

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "mixcert/network/network_builder.h"
-#include "mixture/singular_values.h"
 #include "mixture/symmetric_eigen.h"
 #include "network/layers/layer_transforms.h"
 #include "support/matchers.h"

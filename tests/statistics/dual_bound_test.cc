@@ -1,8 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // The dual lower bound against W2 on the line, which sorted samples give, and where it does not apply.
-#include "statistics/dual_bound.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "core/normal.h"
 #include "mixcert/certify/certify.h"
 #include "mixcert/statistics/simulate.h"
+#include "statistics/mean_bound.h"
 
 namespace mixcert {
 namespace {

@@ -1,8 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
-#include "statistics/simulate/psd_factor.h"
-
 #include <gtest/gtest.h>
 
+#include "statistics/simulate/gaussian_sampler.h"
 #include "support/random_laws.h"
 
 namespace mixcert {

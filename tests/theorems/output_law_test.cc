@@ -76,7 +76,7 @@ TEST(Line, ComparesWithTheGaussianAsGiven) {
       law.neurons.push_back({&identity, 0.3, std::sqrt(0.5 / 16.0), 0.3, 0.0, 1.0 / sigma, 0.0, 0.1});
     }
     const double truth = std::abs(1.0 - sigma) / sigma;
-    const Upper distance = distance_to_normal(law);
+    const UpperBound distance = distance_to_normal(law);
     EXPECT_GE(distance.upper, truth * (1.0 - 1e-9)) << sigma;
     EXPECT_LE(distance.upper, truth * 1.02 + 1e-4) << sigma;
   }

@@ -65,7 +65,7 @@ TEST_P(CostBetween, IsTheDenseFormulaOrAbove) {
     const Gaussian c = make(generator, std::get<1>(GetParam()), rank);
     Vector metric = testing::random_matrix(generator, 12, 1).cwiseAbs2();
     if (rank == 1) metric.head(4).setZero();
-    const Upper got = gaussian_transport_cost(a, c, metric);
+    const UpperBound got = gaussian_transport_cost(a, c, metric);
     const double exact = dense_cost(a, c, metric);
     const double scale = scale_of(a, c, metric);
     EXPECT_GE(got.nominal, exact - kDenseError * scale);
@@ -107,7 +107,7 @@ TEST(GaussianTransport, ManyLowRankColumnsStayAbove) {
     const Gaussian c{Vector::Zero(60), Covariance::diagonal(variances).plus_low_rank(factor)};
     const double exact = dense_cost(a, c, Vector::Ones(60));
     const double scale = scale_of(a, c, Vector::Ones(60));
-    const Upper got = gaussian_transport_cost(a, c, Vector::Ones(60));
+    const UpperBound got = gaussian_transport_cost(a, c, Vector::Ones(60));
     EXPECT_GE(got.nominal, exact - kDenseError * scale);
     EXPECT_LE(got.nominal, exact + (rank <= kColumnsUsed ? 1e-5 : 0.2) * scale) << rank;
   }
@@ -120,7 +120,7 @@ TEST(GaussianTransport, DiagonalCostIsExactToTheLastDigits) {
   const Gaussian left{Vector::Zero(5), Covariance::diagonal(a)};
   const Gaussian right{Vector::Zero(5), Covariance::diagonal(c)};
   const double expected = a.sum() * 0.25e-18;
-  const Upper got = gaussian_transport_cost(left, right, Vector::Ones(5));
+  const UpperBound got = gaussian_transport_cost(left, right, Vector::Ones(5));
   EXPECT_TRUE(is_close(got.nominal, expected, 1e-5));
   EXPECT_GE(got.upper, expected * (1.0 - 1e-5));
 }

@@ -62,19 +62,19 @@ class Activation {
   /// Right derivative.
   [[nodiscard]] double derivative(double x) const;
   /// The smallest l with |f(x) - f(y)| <= l |x - y|.
-  [[nodiscard]] Upper lipschitz() const;
+  [[nodiscard]] UpperBound lipschitz() const;
   /// Contains every difference quotient (A.1).
   [[nodiscard]] SlopeRange slope_range() const;
   /// sup |f'| over [lower, upper] (ends may be infinite): f' is monotone between the zeros of
   /// f'', so ends and zeros suffice (A.2).
-  [[nodiscard]] Upper max_slope(double lower, double upper) const;
+  [[nodiscard]] UpperBound max_slope(double lower, double upper) const;
   /// |computed f(x) - f(x)| is at most this for all |x| <= magnitude.
   [[nodiscard]] double value_error(double magnitude) const;
   /// Upper bound of E[(f(m + s x) - f(m + s center))^2; lower < x <= upper] for x ~ N(0,1):
   /// exact for piecewise linear functions, piecewise local slopes for the others (A.3).
   /// Never above lipschitz^2 s^2 E[(x - center)^2; lower < x <= upper].
-  [[nodiscard]] Upper mean_square_change(double mean, double deviation, double center, double lower,
-                                         double upper) const;
+  [[nodiscard]] UpperBound mean_square_change(double mean, double deviation, double center, double lower,
+                                              double upper) const;
   [[nodiscard]] const ActivationTraits& traits() const { return *traits_; }
 
  private:
@@ -105,7 +105,7 @@ class ActivationMap {
   /// f(c x) = c f(x) for all c > 0, neuron by neuron. Neurons that pass unchanged always are.
   [[nodiscard]] bool is_positively_homogeneous() const { return common_.is_positively_homogeneous(); }
   /// Of the whole map: the largest of the neurons'.
-  [[nodiscard]] Upper lipschitz() const;
+  [[nodiscard]] UpperBound lipschitz() const;
   /// |computed - exact| of one value, all |x| <= magnitude.
   [[nodiscard]] double value_error(double magnitude) const { return common_.value_error(magnitude); }
   /// |f(0)| of the common function.

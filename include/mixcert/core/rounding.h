@@ -65,24 +65,28 @@ inline double rounding_gamma(Index operation_count) {
 }
 
 /// A nonnegative certified quantity.
-struct Upper {
+struct UpperBound {
   double nominal = 0.0;
   double upper = 0.0;
 
   /// A number that is exact as it stands.
-  static Upper exact(double value) { return {value, value}; }
+  static UpperBound exact(double value) { return {value, value}; }
   /// A computed number whose absolute error is at most `error`.
-  static Upper within(double value, double error) { return {value, next_up(value + next_up(error))}; }
+  static UpperBound within(double value, double error) { return {value, next_up(value + next_up(error))}; }
   /// A sum of nonnegative terms computed with `operation_count` roundings, (R.2).
-  static Upper of_sum(double value, Index operation_count) {
+  static UpperBound of_sum(double value, Index operation_count) {
     return {value, next_up(value * next_up(1.0 + rounding_gamma(operation_count)))};
   }
   [[nodiscard]] double inflation() const { return upper - nominal; }
 };
 
-inline Upper operator+(Upper a, Upper b) { return {a.nominal + b.nominal, next_up(a.upper + b.upper)}; }
-inline Upper operator*(Upper a, Upper b) { return {a.nominal * b.nominal, next_up(a.upper * b.upper)}; }
-inline Upper sqrt(Upper a) { return {std::sqrt(a.nominal), next_up(std::sqrt(a.upper))}; }
-inline Upper min(Upper a, Upper b) { return b.upper < a.upper ? b : a; }
+inline UpperBound operator+(UpperBound a, UpperBound b) {
+  return {a.nominal + b.nominal, next_up(a.upper + b.upper)};
+}
+inline UpperBound operator*(UpperBound a, UpperBound b) {
+  return {a.nominal * b.nominal, next_up(a.upper * b.upper)};
+}
+inline UpperBound sqrt(UpperBound a) { return {std::sqrt(a.nominal), next_up(std::sqrt(a.upper))}; }
+inline UpperBound min(UpperBound a, UpperBound b) { return b.upper < a.upper ? b : a; }
 
 }  // namespace mixcert

@@ -33,9 +33,9 @@ class Mask {
   /// Probability of not being dropped, 1 - rate.
   [[nodiscard]] double keep() const { return 1.0 - rate_; }
   /// Var m, the same formula for both kinds: rate / (1 - rate).
-  [[nodiscard]] Upper variance() const;
+  [[nodiscard]] UpperBound variance() const;
   /// E m^4.
-  [[nodiscard]] Upper fourth_moment() const;
+  [[nodiscard]] UpperBound fourth_moment() const;
   /// No more than sup E[m eta] over couplings with a standard normal eta (D.2).
   [[nodiscard]] double normal_coupling() const;
 

@@ -15,7 +15,7 @@ namespace mixcert {
 /// Upper bound of  inf E (x-y)' diag(metric) (x-y)  over couplings of the two Gaussians:
 /// equal to it, up to the accuracy of (T.3), when at most one of the two has a low-rank
 /// part; otherwise the best of the couplings of (T.4).
-Upper gaussian_transport_cost(const Gaussian& a, const Gaussian& b, ConstVectorRef metric);
+UpperBound gaussian_transport_cost(const Gaussian& a, const Gaussian& b, ConstVectorRef metric);
 
 /// |m_a - m_b|^2 + Bures^2 for dense covariances: Gelbrich's lower bound of W2^2 for laws
 /// with these moments, and the exact W2^2 for Gaussians. Not rounded outward.

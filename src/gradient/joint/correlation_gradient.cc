@@ -2,12 +2,11 @@
 //
 // docs/theory/gradients.md (Z.67): rho_ij = (tr N^4)^{1/8}, N = C_ii^{-1} C_ij C_jj^{-1} C_ji, where it is
 // below one; elsewhere it is a constant.
-#include "gradient/joint/correlation_gradient.h"
-
 #include <Eigen/Cholesky>
 #include <cmath>
 #include <vector>
 
+#include "gradient/joint/joint_gradient.h"
 #include "methods/joint/neuron_correlation.h"
 
 namespace mixcert {

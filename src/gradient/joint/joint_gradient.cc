@@ -7,13 +7,10 @@
 #include <utility>
 
 #include "certificate/first_push.h"
-#include "gradient/joint/joint_push_gradient.h"
-#include "gradient/joint/joint_signal_gradient.h"
 #include "gradient/joint/neuron_gradient.h"
-#include "gradient/joint/noise_gradient.h"
 #include "gradient/point_push_gradient.h"
 #include "methods/joint/cross_moments.h"
-#include "methods/joint/joint_slices.h"
+#include "methods/joint/joint_tracer.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert {

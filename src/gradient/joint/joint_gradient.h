@@ -1,16 +1,83 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The moment method over several inputs jointly, backwards: from its bound and its Gaussian to every weight's
-// mean and variance, (Z.68).
+// Derivatives of the joint moment method's layers (Z.60 - Z.68).
 #pragma once
 
+#include <vector>
+
 #include "certificate/certificate.h"
-#include "gradient/gaussian_gradient.h"
+#include "gradient/cotangents.h"
+#include "gradient/error_norm_gradient.h"
+#include "gradient/joint/neuron_gradient.h"
+#include "gradient/moment/piece_gradient.h"
+#include "methods/joint/cross_moments.h"
 #include "methods/joint/joint_trace.h"
 #include "mixcert/gradient/objective.h"
+#include "mixcert/mixture/covariance.h"
 #include "sensitivity/error_norm.h"
 
 namespace mixcert {
+
+// Derivatives through H_j of (J.4).
+
+/// `spread` is the symmetric derivative in H_j; adds to the derivatives in the neuron's moments.
+void pull_spread(const CrossMoments& moments, Index j, const Matrix& spread, NeuronCotangent& neuron);
+
+// Derivatives through the canonical correlations of (J.5).
+
+/// `of_rho`: derivatives in rho_ij, every entry on its own. Adds to `law` the symmetric derivatives in the
+/// covariance, dense; makes it of that size where it is empty.
+void pull_neuron_correlation(const Covariance& covariance, Index input_count, const Matrix& of_rho,
+                             Matrix& law);
+
+// Derivatives through the noise of a layer at all inputs, (J.3) to (J.5): from blocks T_l and costs back to
+// the weights' variances, the moments of every neuron and, where neurons depend on each other, their law.
+
+/// Derivatives in what JointNoise hands on.
+struct NoiseCotangent {
+  Matrix blocks;  ///< in T_l, stacked, each symmetric
+  Vector cost;
+};
+
+/// Adds to the layer's variances; `neurons` (one per neuron) receive derivatives in their moments, `law`
+/// (dimension x block size, empty for independent neurons) those in the covariance through (J.5).
+void pull_noise(const DenseLayer& next, const JointLayerTrace& layer, const CrossMoments& moments,
+                const NoiseCotangent& cotangent, LayerGradient& gradient,
+                std::vector<NeuronCotangent>& neurons, Matrix& law);
+
+// Derivatives through the push of a layer's surrogate to the next layer, jointly over inputs (J.1), and
+// through the first layer.
+
+/// Derivatives in the surrogate's means and gains, in the law's covariance, in the noise blocks.
+struct PushCotangent {
+  Vector mean;
+  Vector gain;
+  Matrix covariance;  ///< the size of the law's stacked blocks; empty without mean weights
+  Vector deviation;
+  Matrix noise;  ///< stacked like JointNoise::blocks
+};
+
+/// `of` is the derivative in the pushed law; adds to the layer's means.
+PushCotangent pull_joint_push(const DenseLayer& next, Index input_count, const JointLayerTrace& layer,
+                              const GaussianGradient& of, LayerGradient& gradient);
+
+// Derivatives of a layer's local error jointly over inputs, (J.1): the signal input by input, the noise by
+// its costs, both in the norms of the error norm that was chosen.
+
+struct JointLocalGradient {
+  SurrogateGradient surrogate;      ///< one entry per coordinate
+  Vector deviation;                 ///< in the coordinates' deviations, through correlations
+  Matrix covariance;                ///< dense; empty where neurons are independent or there is no signal
+  Vector cost;                      ///< in the noise costs of the outputs
+  std::vector<NormGradient> norms;  ///< of the error norm
+};
+
+/// Of weight * sum_n factor_n (signal_n + metric_n' cost)^{1/2}.
+JointLocalGradient joint_local_gradient(const JointLayerTrace& layer, const ErrorNorm& error_norm,
+                                        Index input_count, double weight);
+
+// The moment method over several inputs jointly, backwards: from its bound and its Gaussian to every weight's
+// mean and variance, (Z.68).
 
 /// Adds to `gradient` the derivatives of  bound_weight * bound + <output, q>.  `error_norms` are those that
 /// the certificate of `trace` was evaluated with, `inputs` those of the trace.

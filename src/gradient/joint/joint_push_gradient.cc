@@ -2,7 +2,7 @@
 //
 // docs/theory/gradients.md (Z.68). Where the neurons are independent the signal's covariance is handled one
 // pair of inputs at a time, as in the forward pass.
-#include "gradient/joint/joint_push_gradient.h"
+#include "gradient/joint/joint_gradient.h"
 
 namespace mixcert {
 namespace {

@@ -1,12 +1,11 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // docs/theory/gradients.md (Z.68).
-#include "gradient/joint/joint_signal_gradient.h"
-
 #include <cmath>
 
-#include "gradient/moment/hermite_form_gradient.h"
-#include "methods/joint/joint_slices.h"
+#include "gradient/joint/joint_gradient.h"
+#include "gradient/moment/piece_gradient.h"
+#include "methods/joint/joint_tracer.h"
 
 namespace mixcert {
 namespace {

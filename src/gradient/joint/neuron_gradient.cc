@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "core/elementary.h"
-#include "core/whole_power.h"
 #include "gradient/moment_derivatives.h"
 
 namespace mixcert {

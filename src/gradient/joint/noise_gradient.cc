@@ -2,14 +2,11 @@
 //
 // docs/theory/gradients.md (Z.65): the cost tr(P (sum_j U_lj H_j)) + (eps + delta_l)^2 tr P, P = T_l^{-1},
 // T_l = E S_l + eps I, backwards, along the ridge that was chosen.
-#include "gradient/joint/noise_gradient.h"
-
 #include <Eigen/Cholesky>
 #include <cmath>
 #include <variant>
 
-#include "gradient/joint/correlation_gradient.h"
-#include "gradient/joint/spread_gradient.h"
+#include "gradient/joint/joint_gradient.h"
 #include "methods/joint/joint_noise.h"
 #include "methods/joint/neuron_correlation.h"
 

@@ -2,12 +2,11 @@
 //
 // docs/theory/gradients.md (Z.66): H = (1 + tau) A + (1 + 1/tau) (Gamma - K^2) plus what inexact moments add,
 // tau^2 the ratio of the traces of the two, backwards.
-#include "gradient/joint/spread_gradient.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "core/elementary.h"
+#include "gradient/joint/joint_gradient.h"
 
 namespace mixcert {
 namespace {

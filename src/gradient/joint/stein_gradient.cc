@@ -4,7 +4,7 @@
 // its series, backwards.
 #include <cmath>
 
-#include "core/whole_power.h"
+#include "core/elementary.h"
 #include "gradient/joint/neuron_gradient.h"
 
 namespace mixcert {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "certificate/first_push.h"
-#include "gradient/moment/push_gradient.h"
+#include "gradient/moment/piece_gradient.h"
 #include "gradient/point_push_gradient.h"
 #include "methods/approximation_method.h"
 #include "methods/moment/moment_certificate.h"

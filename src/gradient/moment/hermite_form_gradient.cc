@@ -1,9 +1,9 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // docs/theory/gradients.md (Z.7).
-#include "gradient/moment/hermite_form_gradient.h"
-
 #include <cmath>
+
+#include "gradient/moment/piece_gradient.h"
 
 namespace mixcert {
 namespace {

@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "core/elementary.h"
-#include "gradient/moment/hermite_form_gradient.h"
 #include "methods/moment/moment_error.h"
 
 namespace mixcert {

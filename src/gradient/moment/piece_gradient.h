@@ -1,13 +1,68 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Derivatives of the local error of one Gaussian piece at one input (H.1), (H.2), (H.5): of what
-// moment_certificate sums for one error norm (Z.8), (Z.9).
+// Derivatives of one Gaussian piece of the moment method (Z.6 - Z.10).
 #pragma once
 
 #include "gradient/error_norm_gradient.h"
-#include "gradient/moment/surrogate_gradient.h"
+#include "methods/moment/moment_trace.h"
+#include "mixcert/activation/activation.h"
+#include "mixcert/core/types.h"
 
 namespace mixcert {
+
+// Derivatives of the Hermite form of (H.1),
+//     F = sum_ij B_ij r_ij (p_i p_j + q_i q_j r_ij) + |B_ij| |r_ij|^3 t_i t_j,
+// and from correlations r back to a covariance (Z.7).
+
+struct HermiteFormGradient {
+  double value = 0.0;  ///< F itself
+  Matrix gram;         ///< in B; symmetric
+  Matrix correlation;  ///< in r; symmetric, diagonal zero; empty when coordinates are independent
+  Vector linear;       ///< in p
+  Vector quadratic;    ///< in q
+  Vector rest;         ///< in t
+};
+
+/// An empty `correlation` stands for the identity.
+HermiteFormGradient hermite_form_gradient(const Matrix& gram, const Matrix& correlation, const Vector& linear,
+                                          const Vector& quadratic, const Vector& rest);
+
+/// r_ij = C_ij / (s_i s_j), ones on the diagonal: adds derivatives in C_ij, i != j, to `covariance` and those
+/// in the deviations s, C_ij fixed, to `deviations`. Rows of s_i = 0 and correlations of one are constants.
+void add_correlation_gradient(const Matrix& correlation, const Matrix& correlation_bar, const Vector& s,
+                              Matrix& covariance, Vector& deviations);
+
+// Derivatives of a number in a surrogate law (without masks), and through its moments back to means and
+// deviations of the pre-activations (Z.6).
+
+/// In the fields of SurrogateLaw of the same names. Errors are constants.
+struct SurrogateGradient {
+  Vector mean, gain, linear, quadratic, rest, second, square_slope, square_rest;
+
+  static SurrogateGradient zero(Index size);
+};
+
+/// In mean and deviation of every coordinate.
+struct CoordinateGradient {
+  Vector mean;
+  Vector deviation;  ///< zero where the deviation is
+};
+
+/// Coordinates are neuron * input_count + input; `law` is surrogate_law() of these means and deviations.
+CoordinateGradient surrogate_gradient(const ActivationMap& activation, ConstVectorRef means,
+                                      ConstVectorRef deviations, Index input_count, const SurrogateLaw& law,
+                                      const SurrogateGradient& bar);
+
+// Derivatives through the push of a surrogate at one input (H.3), (Z.10).
+
+/// From derivatives in the pushed law N(M mean + b, M diag(gain) r diag(gain) M' + diag(E S)) back to piece,
+/// surrogate and layer. `covariance_bar` is symmetric.
+void add_push_gradient(const DenseLayer& next, const Gaussian& piece, const SurrogateLaw& law,
+                       const Vector& mean_bar, const Matrix& covariance_bar, PieceGradient& piece_bar,
+                       SurrogateGradient& surrogate, LayerGradient& layer);
+
+// Derivatives of the local error of one Gaussian piece at one input (H.1), (H.2), (H.5): of what
+// moment_certificate sums for one error norm (Z.8), (Z.9).
 
 /// Derivatives in the law of one Gaussian. `covariance` is empty where coordinates are independent.
 struct PieceGradient {

@@ -1,10 +1,9 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // docs/theory/gradients.md (Z.10).
-#include "gradient/moment/push_gradient.h"
-
 #include <variant>
 
+#include "gradient/moment/piece_gradient.h"
 #include "methods/moment/surrogate_push.h"
 
 namespace mixcert {

@@ -1,10 +1,9 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // docs/theory/gradients.md (Z.6).
-#include "gradient/moment/surrogate_gradient.h"
-
 #include <cmath>
 
+#include "gradient/moment/piece_gradient.h"
 #include "gradient/moment_derivatives.h"
 
 namespace mixcert {

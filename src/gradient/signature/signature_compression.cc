@@ -3,12 +3,10 @@
 // A cluster's covariance is the average of its members' plus X X', columns sqrt(w_i) (m_i - m). It is stored
 // as F F' with F = X V, V the right singular vectors; only where the transport cost leaves columns of F out
 // (T.3) does anything depend on V, which is then differentiated too (Z.25).
-#include "gradient/signature/signature_compression.h"
-
 #include <cmath>
 
 #include "gradient/shifted_inverse.h"
-#include "gradient/signature/signature_transport.h"
+#include "gradient/signature/signature_layer.h"
 
 namespace mixcert {
 namespace {

@@ -2,11 +2,10 @@
 //
 // With exact eigenpairs (lambda_d, v_d) of C' = G^{1/2} C G^{1/2} the orthonormalisation of (S.2) changes
 // nothing but lengths: u_d = lambda_d^{1/2} G^{-1/2} v_d. So the recorded directions contain the eigenpairs.
-#include "gradient/signature/signature_directions.h"
-
 #include <cmath>
 
 #include "gradient/shifted_inverse.h"
+#include "gradient/signature/signature_layer.h"
 
 namespace mixcert {
 namespace {

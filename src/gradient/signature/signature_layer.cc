@@ -7,9 +7,6 @@
 #include <utility>
 
 #include "gradient/point_push_gradient.h"
-#include "gradient/signature/signature_compression.h"
-#include "gradient/signature/signature_directions.h"
-#include "gradient/signature/signature_local.h"
 
 namespace mixcert {
 namespace {
@@ -107,7 +104,7 @@ void LayerSweep::pull_back_points(const std::vector<GaussianGradient>& behind, L
 }
 
 /// A term that rounding alone explains is zero: a root has no derivative there (Z.20).
-bool is_zero(const Upper& term) { return !(term.nominal > term.inflation()); }
+bool is_zero(const UpperBound& term) { return !(term.nominal > term.inflation()); }
 
 /// sqrt(q): (Z.23).
 void LayerSweep::add_local_term() {

@@ -3,10 +3,9 @@
 // (S.1) is differentiated as it stands. The refined error (S.4) of a coordinate is a function of its mean and
 // deviation alone, made of maxima of slopes over cells; it is differentiated by central differences, accurate
 // to about 1e-9 of the error per deviation wherever no maximum changes hands (Z.23).
-#include "gradient/signature/signature_local.h"
-
 #include <cmath>
 
+#include "gradient/signature/signature_layer.h"
 #include "methods/signature/local_error.h"
 
 namespace mixcert {

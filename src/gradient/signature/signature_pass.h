@@ -8,7 +8,7 @@
 
 #include "certificate/certificate.h"
 #include "certificate/sealed.h"
-#include "gradient/mixture_cotangent.h"
+#include "gradient/cotangents.h"
 #include "methods/signature/signature_trace.h"
 #include "mixcert/certificate/options.h"
 #include "mixcert/gradient/objective.h"

@@ -4,16 +4,14 @@
 // diag(sigma) R'. The cost is |dm|^2 + tr A + tr C - 2 f, f = tr sqrt(S C S) = sum sigma + gain. Blocks
 // become singular when several inputs see few active neurons, so nothing is divided by sigma: (Z.24) applies
 // derivatives to factors.
-#include "gradient/signature/signature_transport.h"
-
 #include <cmath>
 #include <utility>
 #include <vector>
 
+#include "gradient/signature/signature_layer.h"
 #include "gradient/trace_sqrt_gradient.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
-#include "mixture/singular_values.h"
 #include "mixture/symmetric_eigen.h"
 
 namespace mixcert {

@@ -9,7 +9,6 @@
 
 #include "activation/activation_traits.h"
 #include "core/elementary.h"
-#include "core/whole_power.h"
 #include "methods/joint/neuron_moments.h"
 
 namespace mixcert {

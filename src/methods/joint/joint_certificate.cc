@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "certificate/rounding_terms.h"
-#include "methods/joint/joint_slices.h"
+#include "methods/joint/joint_tracer.h"
 #include "methods/moment/moment_error.h"
 #include "mixcert/core/error.h"
 #include "sensitivity/scale_limits.h"
@@ -18,7 +18,7 @@ namespace {
 
 /// Mean square and slack of one layer in one norm, summed over inputs.
 struct NormSum {
-  Upper squared;
+  UpperBound squared;
   double slack_squared = 0.0;
 };
 
@@ -67,13 +67,15 @@ LayerTerms joint_terms(const DenseLayer& next, const std::vector<ErrorNorm>& err
   const double infinity = std::numeric_limits<double>::infinity();
   terms.local = {infinity, infinity};
   for (std::size_t c = 0; c < error_norms.size(); ++c) {
-    Upper total;
+    UpperBound total;
     for (std::size_t n = 0; n < sums[c].size(); ++n) {
       const NormTerm& norm = error_norms[c].norms[n];
-      const Upper noise = Upper::of_sum(norm.metric.dot(layer.noise.cost), 2 * norm.metric.size() + 8);
+      const UpperBound noise =
+          UpperBound::of_sum(norm.metric.dot(layer.noise.cost), 2 * norm.metric.size() + 8);
       const double slack =
           (std::sqrt(sums[c][n].slack_squared) + covariance_slack(layer, norm, input_count)) * kSafety;
-      total = total + Upper::exact(norm.factor) * (sqrt(sums[c][n].squared + noise) + Upper{0.0, slack});
+      total = total +
+              UpperBound::exact(norm.factor) * (sqrt(sums[c][n].squared + noise) + UpperBound{0.0, slack});
     }
     if (total.upper >= terms.local.upper) continue;
     terms.local = total;

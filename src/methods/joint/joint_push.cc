@@ -2,10 +2,9 @@
 //
 // N((M (x) I) mu + b, (M (x) I) diag(k) r diag(k) (M (x) I)' + blockdiag(T_l)), docs/theory/joint-moments.md
 // (J.1). Without mean weights (a prior) the blocks are all there is and stay blocks.
-#include "methods/joint/joint_push.h"
-
 #include <utility>
 
+#include "methods/joint/joint_tracer.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {

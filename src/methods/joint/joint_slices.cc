@@ -1,10 +1,10 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Strided copies: coordinates are neuron-major.
-#include "methods/joint/joint_slices.h"
-
 #include <utility>
 #include <vector>
+
+#include "methods/joint/joint_tracer.h"
 
 namespace mixcert {
 

@@ -9,7 +9,6 @@
 #include "certificate/seal.h"
 #include "methods/joint/cross_moments.h"
 #include "methods/joint/joint_noise.h"
-#include "methods/joint/joint_push.h"
 #include "methods/moment/surrogate_law.h"
 
 namespace mixcert {

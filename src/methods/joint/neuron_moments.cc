@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "core/elementary.h"
-#include "core/whole_power.h"
 
 namespace mixcert {
 

@@ -4,8 +4,6 @@
 // Gaussian stand-in tau eta is coupled to the mask (D.2). tau^2 is the variance of that part, so that means
 // and covariances of the pushed Gaussian are the network's; tau = kappa E|a| would make the certificate
 // smaller by some ten per cent and every variance too small.
-#include "methods/moment/masked_law.h"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -55,8 +53,8 @@ void fix_mask(double factor, Index j, SurrogateLaw& law) {
 
 /// The mask of neuron j is random.
 void randomise_mask(const Mask& mask, Index j, SurrogateLaw& law) {
-  const Upper variance = mask.variance();
-  const Upper factor = Upper::exact(1.0) + variance;
+  const UpperBound variance = mask.variance();
+  const UpperBound factor = UpperBound::exact(1.0) + variance;
   const double fourth = fourth_moment(law, j);
   const double highest = kMaskOutward * variance.upper * (law.second(j) + law.second_error(j));
   const double tau = std::sqrt(positive_part(variance.nominal * law.second(j)));

@@ -9,9 +9,9 @@
 
 #include "certificate/reduction.h"
 #include "certificate/rounding_terms.h"
-#include "methods/moment/masked_law.h"
 #include "methods/moment/moment_error.h"
-#include "methods/moment/split_error.h"
+#include "methods/moment/split_pieces.h"
+#include "methods/moment/surrogate_law.h"
 #include "mixcert/core/error.h"
 #include "sensitivity/scale_limits.h"
 
@@ -20,14 +20,14 @@ namespace {
 
 /// Sums over pieces of one layer for one norm.
 struct LocalSum {
-  Upper squared;
-  Upper mean;
-  Upper replaced_squared;
-  Upper replaced_mean;
+  UpperBound squared;
+  UpperBound mean;
+  UpperBound replaced_squared;
+  UpperBound replaced_mean;
   double slack_squared = 0.0;
   double slack_mean = 0.0;
 
-  void add(Upper weight, Upper error, Upper replaced, double slack) {
+  void add(UpperBound weight, UpperBound error, UpperBound replaced, double slack) {
     squared = squared + weight * error;
     mean = mean + weight * sqrt(error);
     replaced_squared = replaced_squared + weight * replaced;
@@ -38,8 +38,8 @@ struct LocalSum {
   /// (sum_i w_i (e_i + r_i + slack_i)^2)^{1/2} by Minkowski.
   [[nodiscard]] Distances distances() const {
     const double safety = 1.0 + 1e-9;
-    return {sqrt(squared) + sqrt(replaced_squared) + Upper{0.0, std::sqrt(slack_squared) * safety},
-            mean + replaced_mean + Upper{0.0, slack_mean * safety}};
+    return {sqrt(squared) + sqrt(replaced_squared) + UpperBound{0.0, std::sqrt(slack_squared) * safety},
+            mean + replaced_mean + UpperBound{0.0, slack_mean * safety}};
   }
 };
 
@@ -47,7 +47,7 @@ struct LocalSum {
 Distances carried(const ErrorNorm& error_norm, const std::vector<LocalSum>& sums) {
   Distances total;
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    const Upper factor = Upper::exact(error_norm.norms[i].factor);
+    const UpperBound factor = UpperBound::exact(error_norm.norms[i].factor);
     const Distances distances = sums[i].distances();
     total = {total.w2 + factor * distances.w2, total.w1 + factor * distances.w1};
   }
@@ -60,12 +60,13 @@ void evaluate_reduction(const Sensitivity& sensitivity, const MomentLayerTrace& 
   if (layer.plan.empty() && layer.splits.empty()) return;
   const auto k = static_cast<std::size_t>(number - 1);
   const double infinity = std::numeric_limits<double>::infinity();
-  Upper compression = {infinity, infinity};
-  Upper compression_w1 = compression;
-  Upper splitting = compression;
+  UpperBound compression = {infinity, infinity};
+  UpperBound compression_w1 = compression;
+  UpperBound splitting = compression;
   for (const MetricChain& chain : sensitivity.metrics) {
     const Vector& g = chain.activation_weights[k];
-    const Upper scale = sensitivity.lipschitz[k] * Upper{1.0, next_up(std::sqrt(chain.inflation[k]))};
+    const UpperBound scale =
+        sensitivity.lipschitz[k] * UpperBound{1.0, next_up(std::sqrt(chain.inflation[k]))};
     const Distances distances = compression_distances(layer, g, scale);
     compression = min(compression, distances.w2);
     compression_w1 = min(compression_w1, distances.w1);
@@ -92,7 +93,7 @@ void evaluate_local(const Network& network, const std::vector<ErrorNorm>& error_
   for (Index i = 0; i < weights.size(); ++i) {
     const PieceError error(network.layer(number), layer.pieces.component(i / leaves),
                            layer.surrogates[static_cast<std::size_t>(i)], rule);
-    const Upper weight = Upper::exact(weights(i));
+    const UpperBound weight = UpperBound::exact(weights(i));
     for (std::size_t c = 0; c < error_norms.size(); ++c) {
       for (std::size_t n = 0; n < sums[c].size(); ++n) {
         const NormTerm& norm = error_norms[c].norms[n];
@@ -147,7 +148,7 @@ Certificate evaluate_moment_certificate(const Network& network, const Sensitivit
   }
   require_moderate(made.output, network, sensitivity, network.hidden_count());
   Certificate certificate;
-  certificate.first = first_layer_error(network, sensitivity, made.first, 1) + Upper{0.0, made.settled};
+  certificate.first = first_layer_error(network, sensitivity, made.first, 1) + UpperBound{0.0, made.settled};
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     const MomentLayerTrace& layer = made.layers[static_cast<std::size_t>(k - 1)];
     certificate.layers.push_back(terms_of(network, sensitivity, error_norms, layer, k));

@@ -94,8 +94,8 @@ double PieceError::hermite_column(const Matrix& gram, const Vector& first_order,
   return (b * r * (p * p(j) + q * q(j) * r) + b.abs() * r.abs().cube() * (t * t(j))).sum();
 }
 
-Upper PieceError::hermite_form(const Matrix& gram, const Vector& roots, const Vector& first_order,
-                               Index operations) const {
+UpperBound PieceError::hermite_form(const Matrix& gram, const Vector& roots, const Vector& first_order,
+                                    Index operations) const {
   const Index n = first_order.size();
   if (independent_) {
     const Vector squares = hermite_squares(first_order);
@@ -113,21 +113,22 @@ Upper PieceError::hermite_form(const Matrix& gram, const Vector& roots, const Ve
   return {positive_part(sum), positive_part(next_up(sum + relative * kFormSafety * majorant))};
 }
 
-Upper PieceError::correlated_noise(const NormTerm& norm) const {
+UpperBound PieceError::correlated_noise(const NormTerm& norm) const {
   if (norm.noise_gram.size() == 0) return {};
   const auto* low_rank = std::get_if<LowRankWeights>(&next_.weights());
   const Index columns = low_rank == nullptr ? 0 : static_cast<Index>(low_rank->factor.size());
   const Index operations = 8 * (next_.inputs() + next_.outputs()) + 2 * columns * (next_.outputs() + 1) + 64;
   // c_1, not c_1 - gain: the weights meet the activation's whole deviation from its mean.
-  const Upper carried = hermite_form(norm.noise_gram, noise_roots(norm), law_.linear + law_.gain, operations);
+  const UpperBound carried =
+      hermite_form(norm.noise_gram, noise_roots(norm), law_.linear + law_.gain, operations);
   return law_.is_masked()
              ? carried + masked_form(norm.noise_gram, noise_roots(norm), law_.mask_variance, operations)
              : carried;
 }
 
 /// sum_j B_jj c_j: what masks add, independent over neurons and of mean zero given the activations (D.3).
-Upper PieceError::masked_form(const Matrix& gram, const Vector& roots, const Vector& costs,
-                              Index operations) {
+UpperBound PieceError::masked_form(const Matrix& gram, const Vector& roots, const Vector& costs,
+                                   Index operations) {
   const double sum = gram.diagonal().dot(costs);
   const double majorant = roots.cwiseAbs2().dot(costs);
   return {positive_part(sum), positive_part(next_up(sum + rounding_gamma(2 * costs.size() + operations + 32) *
@@ -170,20 +171,20 @@ void PieceError::compute_noise(const DenseLayer& next, NoiseRule rule) {
   }
 }
 
-Upper PieceError::signal_square(const NormTerm& norm) const {
+UpperBound PieceError::signal_square(const NormTerm& norm) const {
   return hermite_form(norm.gram, norm.gram_roots, law_.linear, 4 * norm.metric.size());
 }
 
-Upper PieceError::mean_square(const NormTerm& norm) const {
-  const Upper sum = signal_square(norm) + correlated_noise(norm) +
-                    Upper::of_sum(norm.metric.dot(noise_), 2 * norm.metric.size() + 8);
+UpperBound PieceError::mean_square(const NormTerm& norm) const {
+  const UpperBound sum = signal_square(norm) + correlated_noise(norm) +
+                         UpperBound::of_sum(norm.metric.dot(noise_), 2 * norm.metric.size() + 8);
   if (!law_.is_masked()) return sum;
   return sum + masked_form(norm.gram, norm.gram_roots, law_.mask_cost, 4 * norm.metric.size());
 }
 
-Upper PieceError::replaced_weights(const NormTerm& norm) const {
+UpperBound PieceError::replaced_weights(const NormTerm& norm) const {
   if (replaced_.size() == 0) return {};
-  return Upper::of_sum(norm.metric.dot(replaced_), 2 * norm.metric.size() + 8);
+  return UpperBound::of_sum(norm.metric.dot(replaced_), 2 * norm.metric.size() + 8);
 }
 
 double PieceError::size_in(const NormTerm& norm) const {

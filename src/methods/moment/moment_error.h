@@ -39,13 +39,13 @@ class PieceError {
              NoiseRule rule = NoiseRule::Any);
 
   /// Bound of E |y - y^|_Q^2 for the coupling of (H.1) and (H.2), as if moments were exact.
-  [[nodiscard]] Upper mean_square(const NormTerm& norm) const;
+  [[nodiscard]] UpperBound mean_square(const NormTerm& norm) const;
   /// The part of it that the mean weights make, (H.1); outputs must be independent given their input.
-  [[nodiscard]] Upper signal_square(const NormTerm& norm) const;
+  [[nodiscard]] UpperBound signal_square(const NormTerm& norm) const;
   /// What inexact moments and rounded parameters of the pushed Gaussian add in W_Q (H.5).
   [[nodiscard]] double slack(const NormTerm& norm) const;
   /// Bound of E |(W - W') a + b - b'|_Q^2 where weights that are not Gaussian became Gaussian (W.1).
-  [[nodiscard]] Upper replaced_weights(const NormTerm& norm) const;
+  [[nodiscard]] UpperBound replaced_weights(const NormTerm& norm) const;
   /// What mean_square() and replaced_weights() are sums of, without rounding (X.1).
   [[nodiscard]] SquareParts parts(const NormTerm& norm) const;
   /// Per output, the bound of E (sqrt S_l - sqrt E S_l)^2 that mean_square weighs with the metric (H.2),
@@ -82,11 +82,11 @@ class PieceError {
   [[nodiscard]] Vector hermite_parts(const Matrix& gram, const Vector& first_order) const;
   /// (H.1) for any order-one coefficients p: sum_ij B_ij (p p r + q q r^2) + |B_ij| |r|^3 t t, each B_ij
   /// computed with at most `operations` roundings and of size at most roots_i roots_j.
-  [[nodiscard]] Upper hermite_form(const Matrix& gram, const Vector& roots, const Vector& first_order,
-                                   Index operations) const;
-  [[nodiscard]] static Upper masked_form(const Matrix& gram, const Vector& roots, const Vector& costs,
-                                         Index operations);
-  [[nodiscard]] Upper correlated_noise(const NormTerm& norm) const;
+  [[nodiscard]] UpperBound hermite_form(const Matrix& gram, const Vector& roots, const Vector& first_order,
+                                        Index operations) const;
+  [[nodiscard]] static UpperBound masked_form(const Matrix& gram, const Vector& roots, const Vector& costs,
+                                              Index operations);
+  [[nodiscard]] UpperBound correlated_noise(const NormTerm& norm) const;
 
   const DenseLayer& next_;
   const SurrogateLaw& law_;

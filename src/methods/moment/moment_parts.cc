@@ -4,9 +4,9 @@
 // with.
 #include <variant>
 
-#include "methods/moment/masked_law.h"
 #include "methods/moment/moment_certificate.h"
 #include "methods/moment/moment_error.h"
+#include "methods/moment/surrogate_law.h"
 
 namespace mixcert {
 

@@ -11,9 +11,8 @@
 #include "certificate/first_push.h"
 #include "certificate/seal.h"
 #include "certificate/settled_output.h"
-#include "methods/moment/masked_law.h"
-#include "methods/moment/split_error.h"
 #include "methods/moment/split_pieces.h"
+#include "methods/moment/surrogate_law.h"
 #include "methods/moment/surrogate_push.h"
 #include "mixcert/core/error.h"
 

@@ -1,22 +1,22 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Costs of splits, docs/theory/splitting.md (P.1), and of the rounded pieces (H.6).
-#include "methods/moment/split_error.h"
-
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+
+#include "methods/moment/split_pieces.h"
 
 namespace mixcert {
 namespace {
 
 /// sum_d u_d' G u_d omega_d^2.
-Upper component_cost(const std::vector<SplitDirection>& splits, ConstVectorRef g) {
-  Upper cost;
+UpperBound component_cost(const std::vector<SplitDirection>& splits, ConstVectorRef g) {
+  UpperBound cost;
   for (const SplitDirection& split : splits) {
     const double size = g.dot(split.direction.cwiseAbs2());
-    const Upper omega = Upper::exact(split.rule->error);
-    cost = cost + Upper::of_sum(size, 2 * g.size() + 4) * omega * omega;
+    const UpperBound omega = UpperBound::exact(split.rule->error);
+    cost = cost + UpperBound::of_sum(size, 2 * g.size() + 4) * omega * omega;
   }
   return cost;
 }
@@ -67,8 +67,8 @@ bool splits_fit(const Covariance& covariance, const std::vector<SplitDirection>&
   return rest.llt().info() == Eigen::Success;
 }
 
-Upper split_distance(const MomentLayerTrace& layer, ConstVectorRef g, Upper scale) {
-  Upper squared;
+UpperBound split_distance(const MomentLayerTrace& layer, ConstVectorRef g, UpperBound scale) {
+  UpperBound squared;
   double spread = 0.0;
   Index directions = 0;
   for (std::size_t j = 0; j < layer.splits.size(); ++j) {
@@ -76,7 +76,7 @@ Upper split_distance(const MomentLayerTrace& layer, ConstVectorRef g, Upper scal
     const Gaussian& component = layer.after.component(static_cast<Index>(j));
     spread += weight * g.dot(component.covariance.variances() + component.mean.cwiseAbs2());
     if (layer.splits[j].empty()) continue;
-    squared = squared + Upper::exact(weight) * component_cost(layer.splits[j], g);
+    squared = squared + UpperBound::exact(weight) * component_cost(layer.splits[j], g);
     directions = std::max(directions, static_cast<Index>(layer.splits[j].size()));
   }
   if (directions == 0) return {};
@@ -84,7 +84,7 @@ Upper split_distance(const MomentLayerTrace& layer, ConstVectorRef g, Upper scal
   const double n = static_cast<double>(g.size());
   const double relative = 2.0 * split_slack(g.size()) + 8.0 * n * rounding_gamma(8 * directions + 64) +
                           16.0 * rounding_gamma(layer.pieces.size() + 8 * directions + 64);
-  return (sqrt(squared) + Upper{0.0, std::sqrt(relative * spread) * (1.0 + 1e-9)}) * scale;
+  return (sqrt(squared) + UpperBound{0.0, std::sqrt(relative * spread) * (1.0 + 1e-9)}) * scale;
 }
 
 }  // namespace mixcert

@@ -5,7 +5,6 @@
 
 #include <utility>
 
-#include "methods/moment/split_error.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {

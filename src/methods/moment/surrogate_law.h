@@ -8,6 +8,7 @@
 #include "activation/gaussian_moments.h"
 #include "methods/moment/moment_trace.h"
 #include "mixcert/activation/activation.h"
+#include "mixcert/network/network.h"
 
 namespace mixcert {
 
@@ -16,5 +17,17 @@ SurrogateLaw surrogate_law(const ActivationMap& activation, const Gaussian& piec
 /// The same from moments that are known already, one per coordinate.
 SurrogateLaw surrogate_law(const ActivationMap& activation, const Gaussian& piece,
                            const std::vector<GaussianMoments>& moments);
+
+// Surrogates of masked activations, docs/theory/dropout.md (D.3), (D.4).
+
+/// The law of the masked activations from that of the activations. Masks that `leaf` knows take their values,
+/// the others are random. Returns `law` itself where there is no mask.
+SurrogateLaw masked_law(SurrogateLaw law, const Mask& mask, const MaskLeaf& leaf);
+
+/// Fills `surrogates` of a layer whose pieces and enumerated masks are known.
+void add_surrogates(const ActivationMap& activation, const Mask& mask, MomentLayerTrace& layer);
+
+/// Weights of the components that a layer pushes: piece * masks.size() + leaf.
+Vector pushed_weights(const MomentLayerTrace& layer);
 
 }  // namespace mixcert

@@ -45,26 +45,27 @@ bool Theorem::may_hold(const Situation& situation, Index layer) const {
                      [&](const Precondition& p) { return p.holds == nullptr || p.holds(situation, layer); });
 }
 
-Upper distance_over_pieces(const Situation& situation, PushDistance push_distance) {
+UpperBound distance_over_pieces(const Situation& situation, PushDistance push_distance) {
   const Index last = situation.depth;
   const MomentLayerTrace& layer = situation.traced(last);
   const DenseLayer& next = situation.network.layer(last);
-  Upper squared, replaced;
+  UpperBound squared, replaced;
   for (Index i = 0; i < layer.pieces.size(); ++i) {
     const SurrogateLaw& law = layer.surrogates[static_cast<std::size_t>(i)];
-    const Upper distance = push_distance(situation.network.activation(last), next, layer.pieces.component(i),
-                                         law, situation.trace.output.component(i));
-    const Upper weight = Upper::exact(layer.pieces.weights()(i));
+    const UpperBound distance =
+        push_distance(situation.network.activation(last), next, layer.pieces.component(i), law,
+                      situation.trace.output.component(i));
+    const UpperBound weight = UpperBound::exact(layer.pieces.weights()(i));
     squared = squared + weight * distance * distance;
     if (!(squared.upper < INFINITY)) return {INFINITY, INFINITY};
     if (next.is_gaussian()) continue;
     const Vector errors = replaced_weight_errors(next, law.second + law.second_error, 1);
-    replaced = replaced + weight * Upper::of_sum(errors.sum(), errors.size() + 8);
+    replaced = replaced + weight * UpperBound::of_sum(errors.sum(), errors.size() + 8);
   }
   return sqrt(squared) + sqrt(replaced);
 }
 
-bool take_smaller(const Upper& local, const char* id, LayerTerms& terms) {
+bool take_smaller(const UpperBound& local, const char* id, LayerTerms& terms) {
   if (local.upper < terms.local.upper) {
     terms.local = local;
     terms.local_w1 = min(terms.local_w1, local);

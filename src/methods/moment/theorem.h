@@ -59,16 +59,16 @@ extern const Precondition kLastLayer, kOneOutput, kUnmasked, kNoMasks, kFewCompo
 }  // namespace precondition
 
 /// W2 between the true push of a piece through activation and layer and the Gaussian that stands for it.
-using PushDistance = Upper (*)(const ActivationMap&, const DenseLayer&, const Gaussian&, const SurrogateLaw&,
-                               const Gaussian&);
+using PushDistance = UpperBound (*)(const ActivationMap&, const DenseLayer&, const Gaussian&,
+                                    const SurrogateLaw&, const Gaussian&);
 
 /// The last hidden layer's local term by distances of its pieces: their root mean square, and what weights
 /// that are not Gaussian add. No metric carries this term, so a bound of W2 is all that is needed; pieces
 /// combine as in (H.3). Infinite where one piece's is.
-Upper distance_over_pieces(const Situation& situation, PushDistance push_distance);
+UpperBound distance_over_pieces(const Situation& situation, PushDistance push_distance);
 
 /// Makes `local`, about the law of the output as a whole, the layer's local term where it is smaller. Is it
 /// finite?
-bool take_smaller(const Upper& local, const char* id, LayerTerms& terms);
+bool take_smaller(const UpperBound& local, const char* id, LayerTerms& terms);
 
 }  // namespace mixcert

@@ -9,9 +9,9 @@ namespace mixcert {
 namespace {
 
 /// l^2 (Var z_i - sum_d (1 - D_d) u_di^2), (S.1).
-void lipschitz_errors(const GridSignature& signature, const Vector& variances, Upper lipschitz, Index j,
+void lipschitz_errors(const GridSignature& signature, const Vector& variances, UpperBound lipschitz, Index j,
                       LocalErrors& errors) {
-  const Upper l2 = lipschitz * lipschitz;
+  const UpperBound l2 = lipschitz * lipschitz;
   const Vector nominal = signature.mean_square_errors(variances);
   Vector slack = 2.0 * rounding_gamma(2 * signature.axis_count() + 4) * variances;
   for (Index d = 0; d < signature.axis_count(); ++d) {
@@ -33,8 +33,8 @@ void refine_diagonal(const Gaussian& gaussian, const GridSignature& signature,
   }
   for (Index i = 0; i < gaussian.dimension(); ++i) {
     if (!(deviations(i) > 0.0)) continue;
-    const Upper local = coordinate_error(activation.at(i / input_count), gaussian.mean(i), deviations(i),
-                                         *quantizer[static_cast<std::size_t>(i)]);
+    const UpperBound local = coordinate_error(activation.at(i / input_count), gaussian.mean(i), deviations(i),
+                                              *quantizer[static_cast<std::size_t>(i)]);
     if (local.upper < errors.upper(i, j)) {
       errors.nominal(i, j) = local.nominal;
       errors.upper(i, j) = local.upper;
@@ -44,9 +44,9 @@ void refine_diagonal(const Gaussian& gaussian, const GridSignature& signature,
 
 }  // namespace
 
-Upper coordinate_error(const Activation& activation, double mean, double deviation,
-                       const NormalQuantizer& quantizer) {
-  Upper sum;
+UpperBound coordinate_error(const Activation& activation, double mean, double deviation,
+                            const NormalQuantizer& quantizer) {
+  UpperBound sum;
   for (Index c = 0; c < quantizer.size(); ++c) {
     sum = sum + activation.mean_square_change(mean, deviation, quantizer.locations(c),
                                               quantizer.boundaries(c), quantizer.boundaries(c + 1));

@@ -17,8 +17,8 @@ struct LocalErrors {
 
 /// Bound of E (s(z) - s(c))^2 for z ~ N(mean, deviation^2) and c its quantizer's location, by the
 /// local slopes of every cell (S.4).
-Upper coordinate_error(const Activation& activation, double mean, double deviation,
-                       const NormalQuantizer& quantizer);
+UpperBound coordinate_error(const Activation& activation, double mean, double deviation,
+                            const NormalQuantizer& quantizer);
 
 /// `refine`: use local slopes where the covariance is diagonal (A.3); otherwise l^2 times the
 /// mean-square error of the pre-activation.

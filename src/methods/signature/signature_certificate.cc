@@ -43,20 +43,20 @@ class LayerEvaluator {
   /// Signature and rounding, on the activations.
   [[nodiscard]] Distances local(const MetricChain& chain) const {
     const Vector g = weights(chain);
-    const Upper rounding = {0.0, rounding_term(chain, g)};
-    const Upper root_inflation = inflation_root(chain);
-    Upper squared;
-    Upper mean;
+    const UpperBound rounding = {0.0, rounding_term(chain, g)};
+    const UpperBound root_inflation = inflation_root(chain);
+    UpperBound squared;
+    UpperBound mean;
     const Vector nominal = errors_.nominal.transpose() * g;
     const Vector upper = errors_.upper.transpose() * g;
     for (Index j = 0; j < layer_.after.size(); ++j) {
-      const Upper weight = Upper::exact(layer_.after.weights()(j));
-      const Upper error = {nominal(j), next_up(upper(j) * (1.0 + rounding_gamma(g.size() + 2)))};
+      const UpperBound weight = UpperBound::exact(layer_.after.weights()(j));
+      const UpperBound error = {nominal(j), next_up(upper(j) * (1.0 + rounding_gamma(g.size() + 2)))};
       squared = squared + weight * error;
       mean = mean + weight * sqrt(error);
     }
-    const Upper w1 = g.size() == 1 ? min(mean, one_dimensional_w1(g(0))) : mean;
-    const Upper more = rounding + mask_term(chain) + replaced_weights(chain);
+    const UpperBound w1 = g.size() == 1 ? min(mean, one_dimensional_w1(g(0))) : mean;
+    const UpperBound more = rounding + mask_term(chain) + replaced_weights(chain);
     return {sqrt(squared) * root_inflation + more, w1 * root_inflation + more};
   }
 
@@ -86,19 +86,20 @@ class LayerEvaluator {
 
   [[nodiscard]] double gain(const MetricChain& chain) const {
     const auto k = static_cast<std::size_t>(number_ - 1);
-    return (lipschitz() * sqrt(Upper::exact(chain.activation_weights[k].maxCoeff<Eigen::PropagateNaN>())) *
+    return (lipschitz() *
+            sqrt(UpperBound::exact(chain.activation_weights[k].maxCoeff<Eigen::PropagateNaN>())) *
             inflation_root(chain))
         .upper;
   }
 
  private:
-  [[nodiscard]] Upper lipschitz() const {
+  [[nodiscard]] UpperBound lipschitz() const {
     return sensitivity_.lipschitz[static_cast<std::size_t>(number_ - 1)];
   }
   [[nodiscard]] Vector weights(const MetricChain& chain) const {
     return over_inputs(chain.activation_weights[static_cast<std::size_t>(number_ - 1)], input_count_);
   }
-  [[nodiscard]] Upper inflation_root(const MetricChain& chain) const {
+  [[nodiscard]] UpperBound inflation_root(const MetricChain& chain) const {
     const double factor = chain.inflation[static_cast<std::size_t>(number_ - 1)];
     return {1.0, next_up(std::sqrt(factor))};
   }
@@ -131,12 +132,12 @@ class LayerEvaluator {
   }
 
   /// Masks that are not enumerated (D.5), (D.6).
-  [[nodiscard]] Upper mask_term(const MetricChain& chain) const {
+  [[nodiscard]] UpperBound mask_term(const MetricChain& chain) const {
     if (layer_.mask_errors.size() == 0) return {};
     require(!layer_.unperturbed || &chain == &sensitivity_.paper,
             "certificate: masks left unperturbed need the paper's constants");
     const Vector weights = mask_metric(chain);
-    return sqrt(Upper::of_sum(weights.dot(layer_.mask_errors), 2 * weights.size() + 8)) *
+    return sqrt(UpperBound::of_sum(weights.dot(layer_.mask_errors), 2 * weights.size() + 8)) *
            inflation_root(chain);
   }
 
@@ -146,10 +147,10 @@ class LayerEvaluator {
     if (next.is_gaussian() || layer_.second_moments.size() == 0) return {};
     return replaced_weight_errors(next, layer_.second_moments, input_count_);
   }
-  [[nodiscard]] Upper replaced_weights(const MetricChain& chain) const {
+  [[nodiscard]] UpperBound replaced_weights(const MetricChain& chain) const {
     const Vector errors = replaced_errors();
     if (errors.size() == 0) return {};
-    return sqrt(Upper::of_sum(output_metric(chain).dot(errors), 2 * errors.size() + 16));
+    return sqrt(UpperBound::of_sum(output_metric(chain).dot(errors), 2 * errors.size() + 16));
   }
 
   /// Sums over inputs of numbers per coordinate.
@@ -174,16 +175,16 @@ class LayerEvaluator {
   }
 
   /// (S.5): one coordinate, E|s(z) - s(c)| <= l deviation E|x - location|.
-  [[nodiscard]] Upper one_dimensional_w1(double g) const {
-    Upper mean;
+  [[nodiscard]] UpperBound one_dimensional_w1(double g) const {
+    UpperBound mean;
     for (Index j = 0; j < layer_.after.size(); ++j) {
       const GridSignature& signature = layer_.signatures[static_cast<std::size_t>(j)];
       const NormalQuantizer& quantizer =
           signature.axis_count() == 1 ? *signature.quantizers.front() : optimal_quantizer(1);
       const double deviation = std::sqrt(layer_.after.component(j).covariance.trace());
-      mean = mean + Upper::of_sum(layer_.after.weights()(j) * deviation, 4) * quantizer.mean_distance;
+      mean = mean + UpperBound::of_sum(layer_.after.weights()(j) * deviation, 4) * quantizer.mean_distance;
     }
-    return mean * lipschitz() * sqrt(Upper::exact(g));
+    return mean * lipschitz() * sqrt(UpperBound::exact(g));
   }
 
   const Network& network_;
@@ -261,7 +262,7 @@ Certificate evaluate_signature_certificate(const Network& network, const Sensiti
   require_moderate(made.output, network, sensitivity, network.hidden_count());
   certificate.first = first_layer_error(network, sensitivity, *chains_of(sensitivity, form).front(),
                                         made.first, made.input_count) +
-                      Upper{0.0, made.settled};
+                      UpperBound{0.0, made.settled};
   for (Index k = 1; k <= network.hidden_count(); ++k) {
     const SignatureLayerTrace& layer = made.layers[static_cast<std::size_t>(k - 1)];
     require_moderate(layer.before, network, sensitivity, k - 1);

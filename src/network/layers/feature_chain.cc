@@ -53,7 +53,7 @@ class FeatureChain : public FeatureMap {
     BoundedValues state = run(steps_, {input, Vector::Zero(inputs_)});
     require(state.values.allFinite() && state.errors.allFinite(),
             "network: the layers in front of the random ones overflow at this input");
-    const double norm = Upper::of_sum(state.errors.stableNorm(), 2 * outputs_ + 16).upper;
+    const double norm = UpperBound::of_sum(state.errors.stableNorm(), 2 * outputs_ + 16).upper;
     return {std::move(state.values), norm};
   }
 

@@ -10,8 +10,8 @@
 
 #include <utility>
 
+#include "statistics/simulate/gaussian_sampler.h"
 #include "statistics/simulate/normal_source.h"
-#include "statistics/simulate/psd_factor.h"
 
 namespace mixcert {
 namespace {

@@ -5,9 +5,13 @@
 // so a diagonal costs one multiplication per number and nothing is expanded.
 #include "statistics/simulate/gaussian_sampler.h"
 
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
 #include "mixcert/core/rounding.h"
+#include "mixture/symmetric_eigen.h"
 #include "statistics/simulate/normal_source.h"
-#include "statistics/simulate/psd_factor.h"
 
 namespace mixcert {
 
@@ -43,6 +47,18 @@ Matrix GaussianSampler::draw(Generator& generator, Index count) const {
   }
   samples.colwise() += mean_;
   return samples;
+}
+
+// Cholesky costs a tenth of the eigendecomposition and succeeds for regular covariances.
+// A pivoted LDL' would do for singular ones, but its error there is sqrt(roundoff), that
+// of the eigendecomposition roundoff.
+
+Matrix psd_factor(ConstMatrixRef matrix) {
+  if (matrix.rows() == 1) return Matrix::Constant(1, 1, std::sqrt(positive_part(matrix(0, 0))));
+  const Eigen::LLT<Matrix> cholesky(matrix);
+  if (cholesky.info() == Eigen::Success) return cholesky.matrixL();
+  const SymmetricEigen eigen = symmetric_eigen(matrix);
+  return eigen.vectors * positive_part(eigen.values).cwiseSqrt().asDiagonal();
 }
 
 }  // namespace mixcert

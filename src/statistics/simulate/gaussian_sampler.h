@@ -4,6 +4,7 @@
 #pragma once
 
 #include "mixcert/core/rng.h"
+#include "mixcert/core/types.h"
 #include "mixcert/mixture/gaussian_mixture.h"
 
 namespace mixcert {
@@ -20,5 +21,12 @@ class GaussianSampler {
   Matrix block_factors_;  // stacked as the blocks of the covariance are: (p b) x b
   Matrix factor_;         // dimension x rank
 };
+
+// Square roots of covariances for drawing from them; singular ones are normal input.
+
+/// L with L L' = `matrix` (symmetric positive semidefinite, lower triangle read): the
+/// Cholesky factor where it exists, otherwise the eigenvectors scaled by the square roots
+/// of the eigenvalues, those below zero by rounding taken as zero.
+Matrix psd_factor(ConstMatrixRef matrix);
 
 }  // namespace mixcert

@@ -16,8 +16,8 @@
 
 #include "statistics/simulate/entry_draws.h"
 #include "statistics/simulate/full_weight_noise.h"
+#include "statistics/simulate/gaussian_sampler.h"
 #include "statistics/simulate/normal_source.h"
-#include "statistics/simulate/psd_factor.h"
 
 namespace mixcert {
 namespace {

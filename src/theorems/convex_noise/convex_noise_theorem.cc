@@ -1,9 +1,8 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // (H.3) with the roots of convex noise; the lemma is methods/moment/convex_noise.h.
-#include "theorems/convex_noise/convex_noise_theorem.h"
-
 #include "methods/moment/moment_certificate.h"
+#include "theorems/theorem_table.h"
 
 namespace mixcert {
 namespace {

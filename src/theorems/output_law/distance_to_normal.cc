@@ -131,7 +131,7 @@ End best_end(const DistributionSide& side, const Cells& cells, DistributionTail 
   return best;
 }
 
-Upper sum_of(const End& upper, const End& lower, double error) {
+UpperBound sum_of(const End& upper, const End& lower, double error) {
   const double carried = upper.transport + lower.transport;
   const double root = std::sqrt(carried) + error * std::sqrt(2.0 * (upper.inverse + lower.inverse));
   const double total = std::sqrt(root * root + upper.tail + lower.tail) * (kSafety * kSafety);
@@ -146,7 +146,7 @@ double middle_of(const DistributionSide& side, const Cells& cells) {
 
 }  // namespace
 
-Upper distance_to_normal(const OutputLaw& law) {
+UpperBound distance_to_normal(const OutputLaw& law) {
   const DistributionSeries series = distribution_series(law, kGridRange, 1.0 / kCoarseCells);
   if (!series.exists) return {INFINITY, INFINITY};
   const DistributionCurve curve = distribution_curve(series);

@@ -10,6 +10,6 @@
 namespace mixcert {
 
 /// Infinite where the theorem does not apply: no noise of the bias, too little noise, tails too heavy.
-Upper distance_to_normal(const OutputLaw& law);
+UpperBound distance_to_normal(const OutputLaw& law);
 
 }  // namespace mixcert

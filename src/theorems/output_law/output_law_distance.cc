@@ -27,8 +27,8 @@ double mean_shift(const DenseLayer& layer, const SurrogateLaw& law, double mean)
 
 }  // namespace
 
-Upper output_law_distance(const ActivationMap& activation, const DenseLayer& layer, const Gaussian& piece,
-                          const SurrogateLaw& law, const Gaussian& pushed) {
+UpperBound output_law_distance(const ActivationMap& activation, const DenseLayer& layer,
+                               const Gaussian& piece, const SurrogateLaw& law, const Gaussian& pushed) {
   if (!has_output_law(layer, piece, law)) return {INFINITY, INFINITY};
   const double sigma = std::sqrt(pushed.covariance.variances()(0));
   if (!(sigma > 0.0) || !std::isfinite(sigma)) return {INFINITY, INFINITY};
@@ -53,7 +53,7 @@ Upper output_law_distance(const ActivationMap& activation, const DenseLayer& lay
     const double size = std::sqrt(law.second(j) + law.second_error(j)) + std::abs(law.mean(j));
     rounding += (std::abs(weight) + noise) * (4.0 * kUnitRoundoff * size + moved * deviations(j));
   }
-  const Upper standard = distance_to_normal(line);
+  const UpperBound standard = distance_to_normal(line);
   const double added = rounding + mean_shift(layer, law, pushed.mean(0));
   return {sigma * standard.nominal, (sigma * standard.upper + added) * kSafety};
 }

@@ -1,18 +1,29 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The local error of the last layer for one output, by the law of the output itself (Y.1).
+// Distances of the law of one output: to its Gaussian (Y.1), to N(0,1) in units (Y.5 - Y.7), and where a weak
+// signal correlates\nits neurons (Y.30).
 #pragma once
 
 #include "methods/moment/moment_trace.h"
+#include "methods/moment/situation.h"
 #include "mixcert/activation/activation.h"
 #include "mixcert/network/dense_layer.h"
+#include "mixcert/network/network.h"
 
 namespace mixcert {
+
+// The local error of the last layer for one output, by the law of the output itself (Y.1).
 
 /// W2 between the true push of `piece` through activation and layer and the Gaussian `pushed`. `law` has the
 /// moments of the activations. Infinite where (Y.1) does not apply: several outputs, dependent neurons, a
 /// bias without noise, and so on. Weights that are not Gaussian count as the Gaussians that stand for them.
-Upper output_law_distance(const ActivationMap& activation, const DenseLayer& layer, const Gaussian& piece,
-                          const SurrogateLaw& law, const Gaussian& pushed);
+UpperBound output_law_distance(const ActivationMap& activation, const DenseLayer& layer,
+                               const Gaussian& piece, const SurrogateLaw& law, const Gaussian& pushed);
+
+// The last hidden layer's term where its neurons are correlated by a weak signal, docs/theory/two_layers.md
+// (Y.30): without the signal they are independent, and the law of one output can be computed (Y.1).
+
+/// W2 between the push of the last layer's piece and the output's Gaussian, where (Y.30) may hold.
+UpperBound weak_signal_distance(const Situation& situation);
 
 }  // namespace mixcert

@@ -1,12 +1,10 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Rows (Y.1) and (Y.30) of the table of theorems.
-#include "theorems/output_law/output_law_theorems.h"
-
 #include <algorithm>
 
 #include "theorems/output_law/output_law_distance.h"
-#include "theorems/output_law/weak_signal.h"
+#include "theorems/theorem_table.h"
 
 namespace mixcert {
 namespace {

@@ -2,8 +2,6 @@
 //
 // z = m + h + sigma g: the signal h acts by its slope alone, up to what (Y.30) counts. Numbers like 0.39895 =
 // phi(0) are rounded up.
-#include "theorems/output_law/weak_signal.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -43,7 +41,7 @@ struct WeakSignal {
 
 }  // namespace
 
-Upper weak_signal_distance(const Situation& situation) {
+UpperBound weak_signal_distance(const Situation& situation) {
   const Network& network = situation.network;
   const Index last = situation.depth;
   const DenseLayer &before = network.layer(last - 1), &next = network.layer(last);
@@ -77,9 +75,9 @@ Upper weak_signal_distance(const Situation& situation) {
   const DenseLayer joined(next.name(), next.weight_mean(), next.bias_mean(), next.weights(),
                           IndependentBias{next.bias_variances().array() + positive_part(linear)});
   const Gaussian alone{piece.mean, Covariance::diagonal(noise)};
-  const Upper line = output_law_distance(network.activation(last), joined, alone,
-                                         surrogate_law(network.activation(last), alone),
-                                         situation.trace.output.component(0));
+  const UpperBound line = output_law_distance(network.activation(last), joined, alone,
+                                              surrogate_law(network.activation(last), alone),
+                                              situation.trace.output.component(0));
   // Written so that NaN is no bound.
   if (!(line.upper + moved + slack < INFINITY)) return {INFINITY, INFINITY};
   return {line.nominal + moved, next_up((line.upper + moved + slack) * kSafety)};

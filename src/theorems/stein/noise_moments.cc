@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/five_nodes.h"
+#include "core/elementary.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {

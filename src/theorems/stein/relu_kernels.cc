@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "activation/enclosed_arithmetic.h"
-#include "core/five_nodes.h"
+#include "core/elementary.h"
 #include "core/normal.h"
 
 namespace mixcert {

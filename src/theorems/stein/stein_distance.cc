@@ -98,9 +98,9 @@ double stein_work(const DenseLayer& layer) {
   return static_cast<double>(layer.inputs()) * std::pow(static_cast<double>(layer.outputs()), 4);
 }
 
-Upper stein_distance(const ActivationMap& activation, const DenseLayer& layer, const Gaussian& piece,
-                     const SurrogateLaw& law, const Gaussian& pushed) {
-  const Upper unknown{INFINITY, INFINITY};
+UpperBound stein_distance(const ActivationMap& activation, const DenseLayer& layer, const Gaussian& piece,
+                          const SurrogateLaw& law, const Gaussian& pushed) {
+  const UpperBound unknown{INFINITY, INFINITY};
   if (!layer.has_independent_outputs() || !piece.covariance.is_diagonal() || law.is_masked() ||
       !(stein_work(layer) <= kMostSteinWork)) {
     return unknown;

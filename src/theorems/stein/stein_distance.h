@@ -17,7 +17,7 @@ inline constexpr double kMostSteinWork = 4e7;
 /// W2 between the true push of `piece` through activation and layer and the Gaussian `pushed`; infinite where
 /// (Y.9) does not apply: dependent neurons, correlated outputs, masks, a singular covariance, very many
 /// outputs. Weights that are not Gaussian count as the Gaussians that stand for them.
-Upper stein_distance(const ActivationMap& activation, const DenseLayer& layer, const Gaussian& piece,
-                     const SurrogateLaw& law, const Gaussian& pushed);
+UpperBound stein_distance(const ActivationMap& activation, const DenseLayer& layer, const Gaussian& piece,
+                          const SurrogateLaw& law, const Gaussian& pushed);
 
 }  // namespace mixcert

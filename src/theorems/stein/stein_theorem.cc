@@ -1,9 +1,8 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Row (Y.9) of the table of theorems. For one output (Y.1) is next to exact.
-#include "theorems/stein/stein_theorem.h"
-
 #include "theorems/stein/stein_distance.h"
+#include "theorems/theorem_table.h"
 
 namespace mixcert {
 namespace {

@@ -152,7 +152,7 @@ double carried_slack(const ActivationMap& activation, const DenseLayer& layer, c
 }
 
 /// Written so that NaN, left by an overflow, is no bound.
-Upper with_slack(double distance, double slack) {
+UpperBound with_slack(double distance, double slack) {
   if (!(distance + slack < INFINITY)) return {INFINITY, INFINITY};
   return {distance, next_up((distance + slack) * kSafety)};
 }

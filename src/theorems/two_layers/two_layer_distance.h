@@ -19,9 +19,9 @@ namespace mixcert {
 struct TwoLayerDistance {
   /// W2, at the output, between the push of the first layer's piece and that of the Gaussian that stands for
   /// it (Y.20).
-  Upper first{INFINITY, INFINITY};
+  UpperBound first{INFINITY, INFINITY};
   /// W2 between the push of the first layer's piece and the output's Gaussian: both layers' errors (Y.28).
-  Upper both{INFINITY, INFINITY};
+  UpperBound both{INFINITY, INFINITY};
 };
 
 /// Where (Y.20) may hold. `both`: (Y.28) too.

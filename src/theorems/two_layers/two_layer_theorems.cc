@@ -1,17 +1,16 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Rows (Y.20) and (Y.28) of the table of theorems.
-#include "theorems/two_layers/two_layer_theorems.h"
-
+#include "theorems/theorem_table.h"
 #include "theorems/two_layers/two_layer_distance.h"
 
 namespace mixcert {
 namespace {
 
 /// `total` is of both local terms: the first one is what the last leaves of it.
-void take_both(const Upper& total, LayerTerms& first, const LayerTerms& last) {
+void take_both(const UpperBound& total, LayerTerms& first, const LayerTerms& last) {
   if (!(total.upper < first.local.upper + last.local.upper)) return;
-  const auto less = [&total](const Upper& other) -> Upper {
+  const auto less = [&total](const UpperBound& other) -> UpperBound {
     return {positive_part(total.nominal - other.nominal), positive_part(next_up(total.upper - other.upper))};
   };
   first.local = less(last.local);

@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "activation/gaussian_moments.h"
-#include "methods/moment/split_error.h"
+#include "methods/moment/split_pieces.h"
 
 namespace mixcert {
 namespace {
