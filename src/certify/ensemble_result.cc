@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "methods/approximation_method.h"
 #include "methods/prepared.h"
 
 namespace mixcert {
