@@ -53,14 +53,6 @@ CoordinateGradient surrogate_gradient(const ActivationMap& activation, ConstVect
                                       ConstVectorRef deviations, Index input_count, const SurrogateLaw& law,
                                       const SurrogateGradient& bar);
 
-// Derivatives through the push of a surrogate at one input (H.3), (Z.10).
-
-/// From derivatives in the pushed law N(M mean + b, M diag(gain) r diag(gain) M' + diag(E S)) back to piece,
-/// surrogate and layer. `covariance_bar` is symmetric.
-void add_push_gradient(const DenseLayer& next, const Gaussian& piece, const SurrogateLaw& law,
-                       const Vector& mean_bar, const Matrix& covariance_bar, PieceGradient& piece_bar,
-                       SurrogateGradient& surrogate, LayerGradient& layer);
-
 // Derivatives of the local error of one Gaussian piece at one input (H.1), (H.2), (H.5): of what
 // moment_certificate sums for one error norm (Z.8), (Z.9).
 
@@ -95,5 +87,13 @@ struct LocalError {
 /// norm.
 std::vector<NormGradient> add_local_gradient(const LocalError& local, double weight, PieceGradient& piece,
                                              SurrogateGradient& surrogate, LayerGradient& layer);
+
+// Derivatives through the push of a surrogate at one input (H.3), (Z.10).
+
+/// From derivatives in the pushed law N(M mean + b, M diag(gain) r diag(gain) M' + diag(E S)) back to piece,
+/// surrogate and layer. `covariance_bar` is symmetric.
+void add_push_gradient(const DenseLayer& next, const Gaussian& piece, const SurrogateLaw& law,
+                       const Vector& mean_bar, const Matrix& covariance_bar, PieceGradient& piece_bar,
+                       SurrogateGradient& surrogate, LayerGradient& layer);
 
 }  // namespace mixcert
