@@ -62,7 +62,12 @@ double underflow_charge(const Sensitivity& sensitivity, Index outputs) {
   for (std::size_t k = 0; k + 1 < sizes.size(); ++k) {
     if (const double part = ignored(sizes[k]); part > 0.0) charge += part * root_metric(sensitivity, k);
   }
-  return charge * kSafety;
+  // Pairs of correlated neurons are 2^24 terms for 4,096 of them, and more for more.
+  double widest = 4096.0;
+  for (const MetricChain& chain : sensitivity.metrics) {
+    for (const Vector& g : chain.activation_weights) widest = std::max(widest, static_cast<double>(g.size()));
+  }
+  return charge * (widest / 4096.0) * kSafety;
 }
 
 void require_moderate(const Gaussian& law, const Network& network, const Sensitivity& sensitivity, Index k) {

@@ -16,7 +16,7 @@ void require_ordinary_sizes(const Network& network, const std::vector<double>& l
 /// What underflow can hide in all layers' terms together, at the output, for one input (R.9).
 double underflow_charge(const Sensitivity& sensitivity, Index outputs);
 
-/// Throws Error unless means and deviations of the outputs of layer k are below 2^128 times their typical
+/// Throws Error unless means and deviations of the outputs of layer k are below 2^56 times their typical
 /// size.
 void require_moderate(const Gaussian& law, const Network& network, const Sensitivity& sensitivity, Index k);
 void require_moderate(const GaussianMixture& law, const Network& network, const Sensitivity& sensitivity,

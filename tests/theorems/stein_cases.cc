@@ -135,6 +135,30 @@ TEST(Stein, DampingEnclosesItsExpectation) {
   }
 }
 
+/// Neurons that hardly move: s^2 underflows or nearly so, and m/s is huge. Their activation is f(m).
+TEST(Stein, DampingOfNearlyConstantNeurons) {
+  using F = ActivationFunction;
+  for (const double variance : {5e-324, 1e-323, 4.9e-321, 1e-310, 3e-291, 1e-200, 1e-60}) {
+    for (const double size : {1.0, 0x1p52}) {
+      for (const auto& [function, m] : {std::pair{F::Relu, 5.314}, std::pair{F::LeakyRelu, -5.314},
+                                        std::pair{F::LeakyRelu, 2.0}, std::pair{F::Identity, -3.0}}) {
+        const Activation f(function, 0.1);
+        const double mean = m * size, s = std::sqrt(variance), a = f(mean);
+        const NeuronKernels kernels = neuron_kernels(f, mean, s, gaussian_moments(f, mean, s).mean);
+        const NeuronDamping damping(f, mean, s, kernels);
+        for (const double exponent : {0.01, 0.3, 5.6, 8.5, 40.0}) {
+          const double exact = std::exp(-exponent);
+          const NeuronDamping::Range range = damping.at(exponent / a / a);
+          EXPECT_LE(range.lower, exact * (1.0 + 1e-12))
+              << to_string(function) << " " << variance << " " << mean;
+          EXPECT_GE(range.upper, exact * (1.0 - 1e-12))
+              << to_string(function) << " " << variance << " " << mean;
+        }
+      }
+    }
+  }
+}
+
 TEST(Stein, RandomLayersAreNotBelowTheirProjections) { EXPECT_GE(check_random_layers(1, 20), 12); }
 
 /// Wide layers: no more than four times the largest projection that was looked at, for one output.

@@ -19,11 +19,12 @@ namespace {
 /// Where y^2 E a^4 is below this part of y E a^2, moments are good enough.
 constexpr double kFewMoments = 0.02;
 
-/// int_k^inf phi(x) exp(-y (x - k)^2) dx.
-double branch(double k, double y) {
+/// int_k^inf phi(x) exp(-y (x - k)^2) dx. `exponent` is y k^2, which is ordinary where y may underflow and
+/// k^2 overflow: a neuron that is nearly constant.
+double branch(double k, double y, double exponent) {
   const double scale = 1.0 / (1.0 + 2.0 * y);
   const double root = std::sqrt(scale);
-  return std::exp(-y * k * k * scale) * root * normal_tail(k * root);
+  return std::exp(-exponent * scale) * root * normal_tail(k * root);
 }
 
 }  // namespace
@@ -33,19 +34,22 @@ NeuronDamping::NeuronDamping(const Activation& activation, double m, double s, c
       is_linear_(s > 0.0 && activation.traits().linear() != nullptr),
       kink_(is_linear_ ? -m / s : 0.0),
       right_(s * s),
+      mean_(m),
       least_(positive_part(kernels.second.lower())),
       most_(kernels.second.magnitude()),
       fourth_(kernels.fourth) {
   if (!is_linear_) return;
   below_ = normal_tail(-kink_);
-  const double left = activation.traits().linear()->left(activation.slope());
-  left_ = right_ * left * left;
+  left_slope_ = activation.traits().linear()->left(activation.slope());
 }
 
 bool NeuronDamping::is_small(double y) const { return y * fourth_ <= kFewMoments * least_; }
 
 NeuronDamping::Range NeuronDamping::of_lines(double y) const {
-  const double sum = branch(kink_, y * right_) + (left_ > 0.0 ? branch(-kink_, y * left_) : below_);
+  // Products from the left: y m is ordinary where m^2 alone might not be.
+  const double left = y * left_slope_ * left_slope_;
+  const double sum = branch(kink_, y * right_, y * mean_ * mean_) +
+                     (left_slope_ != 0.0 ? branch(-kink_, left * right_, left * mean_ * mean_) : below_);
   return {sum * (1.0 - 1e-9), sum * kSafety};
 }
 

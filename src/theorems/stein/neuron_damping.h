@@ -37,8 +37,9 @@ class NeuronDamping {
 
   const NeuronKernels* kernels_;
   bool is_linear_;
-  double kink_, right_;           ///< -m/s, and the square of s times the slope of the right branch
-  double left_ = 0.0;             ///< the same of the left one
+  double kink_, right_;           ///< -m/s, and s^2
+  double mean_;                   ///< m
+  double left_slope_ = 0.0;       ///< of the left branch; that of the right one is 1
   double below_ = 0.0;            ///< P(x < kink)
   double least_, most_, fourth_;  ///< bounds of E a^2, and no less than E a^4
 };

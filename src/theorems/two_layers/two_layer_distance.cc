@@ -81,22 +81,27 @@ std::vector<NeuronSpread> neuron_spreads(const DenseLayer& layer, const Surrogat
     if (!exact) return {};
   }
   const Matrix share = noise.cwiseInverse().asDiagonal() * v;  // of S/noise
-  const Matrix m2 = m.cwiseAbs2(), m4 = m2.cwiseAbs2(), share2 = share.cwiseAbs2();
-  const Matrix mixed = m.cwiseProduct(share), mixed2 = mixed.cwiseAbs2();
-  const Vector gain2 = first.gain.cwiseAbs2(), d_root = first.d4.cwiseSqrt(), q_root = first.q4.cwiseSqrt();
+  const Matrix m2 = m.cwiseAbs2(), share2 = share.cwiseAbs2();
+  const Matrix mixed = m.cwiseProduct(share);
+  // Fourth powers of products, not products of fourth powers: a share of 2^-268 has none (R.9).
+  const Vector gain2 = first.gain.cwiseAbs2();
+  const Vector d_fourth = first.d4.cwiseSqrt().cwiseSqrt(), q_fourth = first.q4.cwiseSqrt().cwiseSqrt();
+  const Matrix m_d = m * d_fourth.asDiagonal(), share_q = share * q_fourth.asDiagonal();
+  const Matrix m_gain = m * first.gain.asDiagonal();
   const Vector signal = m2 * gain2, delta2 = m2 * first.d2, u2 = share2 * first.q2;
-  const Vector kurtosis = m4 * first.d4;
+  const Vector kurtosis = m_d.cwiseAbs2().cwiseAbs2().rowwise().sum();
   const Vector slopes = first.gain.cwiseProduct(first.slope);
   const Vector h_u = (mixed * slopes).cwiseAbs() +
                      mixed.cwiseAbs() * (rounding * slopes.cwiseAbs() +
                                          first.gain.cwiseAbs().cwiseProduct(first.slope_error));
-  const Vector u3 = share.cwiseProduct(share2) * first.q2.cwiseProduct(first.q4).cwiseSqrt();
-  const Vector u4 = 3.0 * u2.cwiseAbs2() + share2.cwiseAbs2() * first.q4;
+  const Vector u3 = share_q.cwiseAbs2().cwiseProduct(share) * first.q2.cwiseSqrt();
+  const Vector u4 = 3.0 * u2.cwiseAbs2() + share_q.cwiseAbs2().cwiseAbs2().rowwise().sum();
   const Vector hd = product_norm(signal, delta2, m2 * first.gain.cwiseAbs().cwiseProduct(first.linear),
-                                 m4 * (1.7321 * gain2.cwiseProduct(d_root)));
-  const Vector hu = product_norm(signal, u2, h_u, mixed2 * (1.7321 * gain2.cwiseProduct(q_root)));
+                                 1.7321 * m_gain.cwiseProduct(m_d).cwiseAbs2().rowwise().sum());
+  const Vector hu =
+      product_norm(signal, u2, h_u, 1.7321 * m_gain.cwiseProduct(share_q).cwiseAbs2().rowwise().sum());
   const Vector du = product_norm(delta2, u2, mixed.cwiseAbs() * first.d2.cwiseProduct(first.q2).cwiseSqrt(),
-                                 mixed2 * d_root.cwiseProduct(q_root));
+                                 m_d.cwiseProduct(share_q).cwiseAbs2().rowwise().sum());
   const Vector couplings =
       square_couplings(m, {first.gain, first.linear, first.bent, first.square_sd}, signal);
   std::vector<NeuronSpread> all;
