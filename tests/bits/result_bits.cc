@@ -132,6 +132,29 @@ void odd_networks() {
   }
 }
 
+/// Wide enough for every theorem to be the smallest somewhere.
+void wide_networks() {
+  const std::vector<std::vector<Index>> shapes = {
+      {2, 48, 1}, {2, 48, 2}, {2, 48, 3}, {2, 32, 32, 1}, {2, 32, 32, 2}, {2, 40, 24, 3}, {2, 16, 24, 24, 1}};
+  std::size_t number = 200;
+  for (const auto& shape : shapes) {
+    for (const double deviation : {0.1, 0.3, 0.8}) {
+      for (int repeat = 0; repeat < 3; ++repeat, ++number) {
+        NetworkRecipe recipe;
+        recipe.widths = shape;
+        recipe.activation = repeat == 0 ? ActivationFunction::Relu : activation_number(number);
+        recipe.deviation = deviation;
+        recipe.seed = number;
+        const Network network = random_network(recipe);
+        const std::string name = "wide-" + std::to_string(number);
+        const Matrix inputs = inputs_of(2, 2, number);
+        certified(name + " auto", Ensemble(network), inputs, options_of(Method::Auto));
+        explained(name, Ensemble(network), inputs.leftCols(1), options_of(Method::Auto));
+      }
+    }
+  }
+}
+
 void every_option() {
   const Network network = network_number(1, WeightFamily::MeanField, {2, 8, 6, 2});
   const Matrix inputs = inputs_of(2, 2, 5);
@@ -295,6 +318,7 @@ int main(int argc, char** argv) {
   if (argc > 1) threads = std::atoi(argv[1]);
   families_and_methods();
   odd_networks();
+  wide_networks();
   every_option();
   joint_laws();
   layers_and_masks();
