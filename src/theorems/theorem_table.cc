@@ -34,7 +34,7 @@ const Theorem& theorem(std::string_view id) {
 std::string theorem_in_words(std::string_view id) {
   const std::string number = " (" + std::string(id) + ")";
   if (id == "S.1") return "grid points" + number;
-  if (id == "J.1") return "Gaussian jointly over inputs" + number;
+  if (id == "J.1") return "matched Gaussian, jointly" + number;
   for (const Theorem& one : theorem_table()) {
     if (id == one.id) return one.name + number;
   }

@@ -66,6 +66,19 @@ TEST_F(ExplainCommand, ShowsLayersNeuronsAndTrials) {
   expect_sums(root);
 }
 
+/// Runs from before the option --theorems: method moment had those of the coupling alone.
+TEST_F(ExplainCommand, OlderRunsMeanTheCoupling) {
+  certify({"--method", "moment", "--theorems", "coupling"});
+  auto arrays = read_npz(directory_ / "r.npz");
+  Array& run = arrays.at("run");  // bytes of JSON
+  json record = json::parse(std::string(run.values.begin(), run.values.end()));
+  ASSERT_EQ(record["options"].erase("theorems"), 1U);
+  const std::string text = record.dump();
+  run = {{static_cast<Index>(text.size())}, std::vector<double>(text.begin(), text.end())};
+  write_npz(directory_ / "r.npz", arrays);
+  EXPECT_CONTAINS(run_well({"explain", "r.npz", "--seconds", "0"}), "the same bound");
+}
+
 TEST_F(ExplainCommand, TheLargestBoundIsTheDefault) {
   certify({"--method", "signature", "--input-std", "0.1"});
   const std::string out = run_well({"explain", "r.npz", "--seconds", "0", "--json", "e.json"});

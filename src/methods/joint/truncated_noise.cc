@@ -76,7 +76,9 @@ double truncated_cost(const EigenFrame& frame, const Vector& t, Index kept, doub
     spread += (positive_part(frame.spread(k)) + frame.spread_error) / t(k);
     inverse += 1.0 / t(k);
     const Vector row = frame.mean.row(k).head(kept);
-    residual += (row.squaredNorm() - row(k) * row(k) + std::pow(row(k) - t(k), 2)) / t(k);
+    // Without the diagonal from the start: a difference of squares would lose small entries.
+    const double others = row.head(k).squaredNorm() + row.tail(kept - k - 1).squaredNorm();
+    residual += (others + std::pow(row(k) - t(k), 2)) / t(k);
   }
   const double off = std::sqrt(positive_part(residual)) * kSafety + frame.mean_error * std::sqrt(inverse);
   return (spread + off * off + left_out) * kSafety;

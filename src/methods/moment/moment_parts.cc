@@ -78,17 +78,12 @@ std::vector<RootParts> coupling_parts(const Situation& situation, Index number, 
 }  // namespace
 
 Theorem coupling_theorem() {
-  return {"H.3",
-          "Gaussian with the right mean and variances",
-          "moment-method.md",
-          {precondition::kIndependentNext},
-          nullptr,
-          coupling_parts};
+  return {"H.3",   "matched Gaussian", "moment-method.md", {precondition::kIndependentNext},
+          nullptr, coupling_parts};
 }
 
 Theorem correlated_coupling_theorem() {
-  return {"H.7",         "the same behind weights that depend on each other", "moment-method.md", {}, nullptr,
-          coupling_parts};
+  return {"H.7", "matched Gaussian, dependent weights", "moment-method.md", {}, nullptr, coupling_parts};
 }
 
 }  // namespace mixcert

@@ -148,7 +148,7 @@ Table layer_table(const CertifyContents& c) {
                {"components"},
                {"points"},
                {"metric", Column::Kind::Text},
-               {"by", Column::Kind::Text}},
+               {"bounded by", Column::Kind::Text}},
               {}};
   double total = 0.0;
   for (const LayerTerms& layer : c.layers) total += layer.local + layer.compression;

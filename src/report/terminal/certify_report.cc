@@ -137,7 +137,7 @@ std::string CertifyReport::layer_table() const {
                          {"gain", 9},
                          {"share", 5},
                          {"metric", 16},
-                         {"by", 8}});
+                         {"bounded by", 28}});
   std::string text = fmt::format("\nwhere the bound comes from ({}carried to the output)\n{}",
                                  count_ > 1 ? "mean over inputs, " : "", table.header());
   const double n = static_cast<double>(count_);

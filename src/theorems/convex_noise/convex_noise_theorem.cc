@@ -25,7 +25,7 @@ std::vector<RootParts> parts(const Situation& situation, Index layer, const Laye
 
 Theorem convex_noise_theorem() {
   return {"Y.27",
-          "Gaussian with the right mean and variances, noise convex",
+          "matched Gaussian, convex noise",
           "convex_noise.md",
           {precondition::kUnmasked,
            precondition::kIndependentNext,

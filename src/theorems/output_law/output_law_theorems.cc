@@ -43,7 +43,7 @@ Theorem output_law_theorem() {
 Theorem weak_signal_theorem() {
   return {
       "Y.30",
-      "law of the one output, neurons correlated by a weak signal",
+      "law of the one output, weak signal",
       "two_layers.md",
       {{"it is the last of two or more hidden layers",
         [](const Situation& at, Index layer) { return layer == at.depth && layer >= 2; }},

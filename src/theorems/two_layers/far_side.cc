@@ -37,6 +37,8 @@ const std::vector<double>& density_masses() {
   return masses;
 }
 
+constexpr double kLeastTail = 1e-300;
+
 /// A positive number, and what its logarithm may be off by.
 struct Integral {
   double value = 0.0;
@@ -52,7 +54,9 @@ Integral half_line(double p, double q, double m, double s) {
   const double size = (std::abs(p * m) + q * m * m + 0.5 * p * p * s * s) / d;
   const double x = (m + p * s * s) / (s * std::sqrt(d));
   const double reach = (std::abs(m) + std::abs(p) * s * s) / (s * std::sqrt(d));
-  return {std::exp(exponent) * normal_tail(-x) / std::sqrt(d), kLogError * (1.0 + size + reach * reach)};
+  // A tail that is subnormal has no relative accuracy; a larger one is no less than it.
+  const double tail = larger_or_nan(normal_tail(-x), kLeastTail);
+  return {std::exp(exponent) * tail / std::sqrt(d), kLogError * (1.0 + size + reach * reach)};
 }
 
 }  // namespace

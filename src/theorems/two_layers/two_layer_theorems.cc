@@ -58,8 +58,7 @@ std::vector<Precondition> two_layer_preconditions() {
 }  // namespace
 
 Theorem first_layer_theorem() {
-  return {"Y.20", "first layer carried through the second", "two_layers.md", two_layer_preconditions(),
-          sharpen};
+  return {"Y.20", "first layer given its inputs", "two_layers.md", two_layer_preconditions(), sharpen};
 }
 
 Theorem both_layers_theorem() {
