@@ -40,7 +40,7 @@ PushRounding::PushRounding(const DenseLayer& layer, double norm, Index input_cou
 
 double PushRounding::in(ConstVectorRef metric) const {
   const double means = std::sqrt(metric.dot(mean_error_squares_));
-  return (means + factor_ * std::sqrt(metric.dot(variances_))) * kSafety;
+  return enlarged(means + factor_ * std::sqrt(metric.dot(variances_)));
 }
 
 Index covariance_operations(const DenseLayer& layer) {
@@ -79,7 +79,7 @@ UpperBound first_layer_error(const Network& network, const Sensitivity& sensitiv
     replaced = sqrt(UpperBound::of_sum(metric.dot(errors), 2 * metric.size() + 8));
   }
   const double underflow = sensitivity.underflow * std::sqrt(static_cast<double>(input_count));
-  return replaced + UpperBound{0.0, (pushed + shifted + raised + underflow) * kSafety};
+  return replaced + UpperBound{0.0, enlarged(pushed + shifted + raised + underflow)};
 }
 
 UpperBound first_layer_error(const Network& network, const Sensitivity& sensitivity,

@@ -32,7 +32,7 @@ double settle_covariances(GaussianMixture& mixture) {
     settled.push_back({g.mean, Covariance::dense(std::move(dense))});
   }
   mixture = GaussianMixture(mixture.weights(), std::move(settled));
-  return std::sqrt(moved) * kSafety;
+  return enlarged(std::sqrt(moved));
 }
 
 }  // namespace mixcert

@@ -67,7 +67,7 @@ double underflow_charge(const Sensitivity& sensitivity, Index outputs) {
   for (const MetricChain& chain : sensitivity.metrics) {
     for (const Vector& g : chain.activation_weights) widest = std::max(widest, static_cast<double>(g.size()));
   }
-  return charge * (widest / 4096.0) * kSafety;
+  return enlarged(charge * (widest / 4096.0));
 }
 
 void require_moderate(const Gaussian& law, const Network& network, const Sensitivity& sensitivity, Index k) {

@@ -6,7 +6,7 @@
 // one unit in the last place (the processor rounds to nearest, so the exact
 // result lies below the next representable number). Directed rounding modes
 // are not used: compilers reorder around them.
-// Theory: docs/theory/rounding.md, (R.1) to (R.6).
+// Theory: docs/theory/rounding.md, (R.1) to (R.10).
 #pragma once
 
 #include <bit>
@@ -54,8 +54,16 @@ typename Derived::PlainObject larger_or_nan(const Eigen::DenseBase<Derived>& a,
   return a.derived().binaryExpr(b.derived(), [](double x, double y) { return larger_or_nan(x, y); });
 }
 
-/// Covers the last few roundings of a bound that is itself a sum or product of positive terms.
-inline constexpr double kSafety = 1.0 + 1e-9;
+/// (R.10) What kernels use where `UpperBound` would cost more than the sums themselves: a number computed
+/// from nonnegative ones in at most 2^22 roundings, made so much larger, or smaller, that it bounds the exact
+/// one.
+inline constexpr double kKernelSlack = 1e-9;
+inline constexpr double enlarged(double x) { return x * (1.0 + kKernelSlack); }
+inline constexpr double reduced(double x) { return x * (1.0 - kKernelSlack); }
+template <class Derived>
+typename Derived::PlainObject enlarged(const Eigen::DenseBase<Derived>& x) {
+  return x.derived() * (1.0 + kKernelSlack);
+}
 
 /// gamma_n = n u / (1 - n u), (R.1): relative error of a sum or product of n terms,
 /// in whatever order it is evaluated. Rounded up.

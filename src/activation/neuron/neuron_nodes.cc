@@ -29,8 +29,8 @@ NeuronNodes::NeuronNodes(const SummandNeuron& neuron, const NodeDemand& demand)
     : neuron_(neuron), bound_(INFINITY) {
   const Activation& f = *neuron.activation;
   const double at_mean = f(neuron.mean);
-  at_mean_ = std::abs(at_mean) * kSafety + 1e-12;
-  difference_at_mean_ = std::abs(at_mean - neuron.center) * kSafety + 1e-12 * (1.0 + std::abs(at_mean));
+  at_mean_ = enlarged(std::abs(at_mean)) + 1e-12;
+  difference_at_mean_ = enlarged(std::abs(at_mean - neuron.center)) + 1e-12 * (1.0 + std::abs(at_mean));
   const PiecewiseLinear* linear = f.traits().linear();
   if (!(neuron.deviation > 0.0)) {
     place_constant();
@@ -56,8 +56,8 @@ void NeuronNodes::place_linear(double left, double right, const NodeDemand& dema
   const double kink = std::clamp((0.0 - neuron_.mean) / s, -kCut, kCut);
   const double steepest = larger_or_nan(std::abs(left), std::abs(right));
   const auto reach_of = [&](double half_width) {
-    const double moved = kEllipseHeight * half_width * s * steepest * kSafety;
-    return NeuronReach{steepest * s * kSafety, moved, moved, INFINITY};
+    const double moved = enlarged(kEllipseHeight * half_width * s * steepest);
+    return NeuronReach{enlarged(steepest * s), moved, moved, INFINITY};
   };
   double half_width = kWidestHalf;
   while (half_width > kNarrowestHalf && growth_for(reach_of(half_width), demand) > kMostTurn) {
@@ -95,13 +95,13 @@ void NeuronNodes::place_linear(double left, double right, const NodeDemand& dema
     table_.col(2).segment(at, size) = slope * (neuron_.mean + s * nodes[side]);
     at += size;
     // Of the branches that have nodes, continued to the mean.
-    difference_at_mean_ = larger_or_nan(difference_at_mean_, std::abs(base) * kSafety);
-    at_mean_ = larger_or_nan(at_mean_, std::abs(slope * neuron_.mean) * kSafety);
+    difference_at_mean_ = larger_or_nan(difference_at_mean_, enlarged(std::abs(base)));
+    at_mean_ = larger_or_nan(at_mean_, enlarged(std::abs(slope * neuron_.mean)));
   }
   const double sizes = 8.0 * (steepest * std::abs(neuron_.mean) + std::abs(neuron_.center));
   // A misplaced kink changes the value by less than 40 u s times the steeper slope.
-  value_error_ = kUnitRoundoff * (96.0 * steepest * s + sizes) * kSafety;
-  largest_error_ = kUnitRoundoff * (800.0 * steepest * s + sizes) * kSafety;
+  value_error_ = enlarged(kUnitRoundoff * (96.0 * steepest * s + sizes));
+  largest_error_ = enlarged(kUnitRoundoff * (800.0 * steepest * s + sizes));
   const double height = kEllipseHeight * half_width;
   log_rule_error_ = kLogWidePanels + 0.5 * height * height;
   reaches_ = NeuronReaches(reach_of(half_width));
@@ -120,8 +120,8 @@ void NeuronNodes::set_values(const NodeArray& nodes, const NodeArray& weights) {
   table_.col(2) = table_.col(1) + neuron_.center;
   const double sizes =
       8.0 * (std::abs(g.center) + (g.line ? std::abs(neuron_.mean) : 0.0) + std::abs(neuron_.center));
-  value_error_ = kUnitRoundoff * (128.0 + 96.0 * s + sizes) * kSafety;
-  largest_error_ = kUnitRoundoff * (128.0 + 1000.0 * s + sizes) * kSafety;
+  value_error_ = enlarged(kUnitRoundoff * (128.0 + 96.0 * s + sizes));
+  largest_error_ = enlarged(kUnitRoundoff * (128.0 + 1000.0 * s + sizes));
 }
 
 void NeuronNodes::set_tanh_values(const WeightedNodes& rule, Eigen::Index skip) {
@@ -141,9 +141,8 @@ void NeuronNodes::set_tanh_values(const WeightedNodes& rule, Eigen::Index skip) 
   }
   for (Eigen::Index k = 0; i + k < count; ++k) table_(i + k, 1) = (1.0 - 2.0 / (1.0 + e(k))) - mu;
   table_.col(2) = table_.col(1) + mu;
-  value_error_ = largest_error_ =
-      kUnitRoundoff * (40.0 + 2.0 * std::abs(m) + 100.0 * s + 180.0 / rule.step + 8.0 * std::abs(mu)) *
-      kSafety;
+  value_error_ = largest_error_ = enlarged(
+      kUnitRoundoff * (40.0 + 2.0 * std::abs(m) + 100.0 * s + 180.0 / rule.step + 8.0 * std::abs(mu)));
 }
 
 }  // namespace mixcert

@@ -32,7 +32,7 @@ double NeuronNodes::transform_error(double alpha, double beta) const {
                       0.5 * inside * inside);
     inside = reach.radius;
   }
-  return error * kSafety + cut_mass_;
+  return enlarged(error) + cut_mass_;
 }
 
 NeuronNodes::ErrorTerms NeuronNodes::transform_errors() const {
@@ -59,12 +59,12 @@ NeuronNodes::Missing NeuronNodes::missing_up_to(double most) const {
     return {0.0, 0.0, INFINITY, 0.0};
   }
   // Exponents are power series in t without negative coefficients, known at zero: below their chords.
-  const double scale = 2.0 / std::sqrt(rest) * (kSafety * kSafety);
+  const double scale = enlarged(enlarged(2.0 / std::sqrt(rest)));
   const double at_cut = g.constant + cut_ * (g.linear + cut_ * g.square);
   // P(Z > t) <= phi(t)/t.
   const double tail = std::sqrt(rest) * (cut_ - g.linear / rest) > 4.0 ? 0.1 : 1.0;
-  return {scale * std::exp(log_rule_error_), peak / most * kSafety,
-          scale * tail * std::exp(-0.5 * cut_ * cut_), at_cut / most * kSafety};
+  return {scale * std::exp(log_rule_error_), enlarged(peak / most),
+          scale * tail * std::exp(-0.5 * cut_ * cut_), enlarged(at_cut / most)};
 }
 
 GrowthExponent NeuronNodes::growth(double order, const NeuronReach& reach) const {
@@ -99,7 +99,7 @@ double NeuronNodes::missing(double order) const {
             std::exp(peak - 0.5 * rest * cut * cut));
     inside = reach.radius;
   }
-  return sum * (kSafety * kSafety);
+  return enlarged(enlarged(sum));
 }
 
 Enclosed NeuronNodes::power_moment(int power) const {
@@ -120,7 +120,7 @@ Enclosed NeuronNodes::power_moment(int power) const {
     size += majorant * largest;
   }
   const double rounding = (2000.0 + 64.0 * power) * kUnitRoundoff * size;
-  return {moment, (quadrature + power * largest_error_ * size_below + rounding) * kSafety};
+  return {moment, enlarged(quadrature + power * largest_error_ * size_below + rounding)};
 }
 
 NeuronNodes::LogMoments NeuronNodes::log_moments(double order) const {
@@ -139,8 +139,8 @@ NeuronNodes::LogMoments NeuronNodes::log_moments(double order) const {
   if (!(missed < INFINITY)) return {INFINITY, INFINITY};
   const Eigen::ArrayXd up = lines.exp();
   const Eigen::ArrayXd scaled = weights() * squares.exp();
-  return {std::log((scaled * up).sum() * kSafety + missed) + 1e-12,
-          std::log((scaled / up).sum() * kSafety + missed) + 1e-12};
+  return {std::log(enlarged((scaled * up).sum()) + missed) + 1e-12,
+          std::log(enlarged((scaled / up).sum()) + missed) + 1e-12};
 }
 
 double NeuronNodes::damping(double t) const {
@@ -160,8 +160,8 @@ double NeuronNodes::damping(double t) const {
   const double value_part = std::sqrt(kappa) * value_error_;
   const double exponent = log_narrow_error_ + kappa * narrow_imaginary_ * narrow_imaginary_;
   const double rule =
-      exponent < kSmallEnough ? std::exp(exponent) * kSafety + cut_mass_ : transform_error(0.0, kappa);
-  return std::min(1.0, mean * kSafety + rule + value_part);
+      exponent < kSmallEnough ? enlarged(std::exp(exponent)) + cut_mass_ : transform_error(0.0, kappa);
+  return std::min(1.0, enlarged(mean) + rule + value_part);
 }
 
 }  // namespace mixcert

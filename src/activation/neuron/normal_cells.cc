@@ -23,10 +23,10 @@ const std::vector<CellNode>& cell_nodes() {
     std::vector<CellNode> made;
     for (double a = -kLastNode; a <= kLastNode; a += cell_width(a)) {
       const double b = a + cell_width(a);
-      const double mass = normal_mass(a, b) * kSafety;
+      const double mass = enlarged(normal_mass(a, b));
       // The integral of x^2 phi; both terms of the difference are good to 1e-15.
       const double second = mass + (a * normal_density(a) - b * normal_density(b)) + 1e-14;
-      made.push_back({a, mass, std::min(second * kSafety, mass * std::max(a * a, b * b))});
+      made.push_back({a, mass, std::min(enlarged(second), mass * std::max(a * a, b * b))});
     }
     return made;
   }();

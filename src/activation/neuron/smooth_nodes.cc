@@ -68,7 +68,7 @@ TanhForm tanh_form(const Activation& f) {
 
 /// |Im f| in a strip: |Im tanh(x + iy)| = |sin 2y|/(cosh 2x + cos 2y) <= tan |y|, and 1/cos^2 = 1 + tan^2.
 double imaginary_part(const TanhForm& form, const StripBound& strip) {
-  return form.exists() ? form.height * std::sqrt(strip.slope / form.steepest() - 1.0) * kSafety : INFINITY;
+  return form.exists() ? enlarged(form.height * std::sqrt(strip.slope / form.steepest() - 1.0)) : INFINITY;
 }
 
 /// sup |f'| around the mean.
@@ -79,15 +79,15 @@ struct LocalSlope {
 
   LocalSlope(const Activation& f, double m, double distance) : form(tanh_form(f)) {
     on_line = distance < INFINITY ? f.max_slope(m - distance, m + distance).upper : kNeuronSlope;
-    const double nearest = positive_part(std::abs(m) - distance) * (1.0 - 1e-9);
+    const double nearest = reduced(positive_part(std::abs(m) - distance));
     const double sine = std::sinh(std::min(50.0, form.rate * nearest));
-    sinh_square = sine * sine * (1.0 - 1e-9);
+    sinh_square = reduced(sine * sine);
   }
   /// |tanh'| = 1/(sinh^2 x + cos^2 y); infinite for functions without such a formula.
   [[nodiscard]] double in_strip(double width) const {
     if (!form.exists()) return INFINITY;
     const double cosine = std::cos(form.rate * width);
-    return form.steepest() / (sinh_square + cosine * cosine) * kSafety;
+    return enlarged(form.steepest() / (sinh_square + cosine * cosine));
   }
 };
 
@@ -155,7 +155,7 @@ void NeuronNodes::place_smooth(const NodeDemand& demand) {
             slope = std::min(slope, local.in_strip(width));
             on_line = std::min(on_line, local.on_line);
           }
-          const double moved = slope * width * kSafety;
+          const double moved = enlarged(slope * width);
           return NeuronReach{on_line * s, std::min(moved, imaginary), moved};
         },
         demand);
@@ -199,7 +199,7 @@ void NeuronNodes::charge_trapezoid(const Analytic& function, double half_width, 
   const StripBound narrow = strip_bound(function, 0.5 * half_width);
   log_narrow_error_ = kLogTrapezoid + 0.5 * a * (0.25 * a - 2.0 * std::numbers::pi / step);
   narrow_imaginary_ =
-      std::min(narrow.slope * narrow.half_width * kSafety, imaginary_part(function.tanh_form, narrow));
+      std::min(enlarged(narrow.slope * narrow.half_width), imaginary_part(function.tanh_form, narrow));
 }
 
 Eigen::Index NeuronNodes::shorten(const WeightedNodes& rule, const NodeDemand& demand) {
@@ -231,10 +231,9 @@ void NeuronNodes::place_smooth_panels(const NodeDemand& demand) {
         const double in_strip = std::min(strip.slope, local.in_strip(strip.height));
         return NeuronReach{
             on_line * s,
-            std::max(in_strip * std::min(kHeight * s, strip.height), beyond * kHeight * s) * kSafety,
-            (kReach * s * on_line +
-             std::max(in_strip * std::min(kReach * s, strip.reach), beyond * kReach * s)) *
-                kSafety};
+            enlarged(std::max(in_strip * std::min(kHeight * s, strip.height), beyond * kHeight * s)),
+            enlarged(kReach * s * on_line +
+                     std::max(in_strip * std::min(kReach * s, strip.reach), beyond * kReach * s))};
       },
       demand);
   log_rule_error_ = kLogPanels;

@@ -34,8 +34,8 @@ class ValueSums {
       const double a = nodes[i].x, b = nodes[i + 1].x;
       const double next = value(b);
       if (traits_.piecewise_linear && a < kink && kink < b) {
-        add(a, kink, last, value(kink), normal_mass(a, kink) * kSafety);
-        add(kink, b, value(kink), next, normal_mass(kink, b) * kSafety);
+        add(a, kink, last, value(kink), enlarged(normal_mass(a, kink)));
+        add(kink, b, value(kink), next, enlarged(normal_mass(kink, b)));
       } else {
         add(a, b, last, next, nodes[i].mass);
       }
@@ -43,8 +43,8 @@ class ValueSums {
     }
     add_beyond(-kLastNode);
     add_beyond(kLastNode);
-    powers_.deviation *= kSafety;
-    powers_.square *= kSafety;
+    powers_.deviation = enlarged(powers_.deviation);
+    powers_.square = enlarged(powers_.square);
     return powers_;
   }
 
@@ -61,7 +61,7 @@ class ValueSums {
     const double high = largest + bend;
     const double low = va * vb > 0.0 ? positive_part(std::min(std::abs(va), std::abs(vb)) - bend) : 0.0;
     // a^2 lies in [low^2, high^2].
-    const double q = larger_or_nan(high * high * kSafety - second_.value, second_.value - low * low) +
+    const double q = larger_or_nan(enlarged(high * high) - second_.value, second_.value - low * low) +
                      second_.error + 1e-9 * high * high;
     accumulate(mass, d, q);
   }
@@ -75,8 +75,8 @@ class ValueSums {
     const double d = std::abs(last - mean_.value - gain_ * x) + mean_.error + rounding;
     const double size = std::abs(last) + rounding;
     const double q = std::abs(last * last - second_.value) + second_.error + 2.0 * rounding * size;
-    accumulate(kBeyondLast, larger_or_nan(d, steep + std::abs(gain_)) * kSafety,
-               larger_or_nan(q, 2.0 * size * steep + steep * steep) * kSafety);
+    accumulate(kBeyondLast, enlarged(larger_or_nan(d, steep + std::abs(gain_))),
+               enlarged(larger_or_nan(q, 2.0 * size * steep + steep * steep)));
   }
 
   void accumulate(double mass, double d, double q) {
@@ -123,8 +123,8 @@ SlopeCells::SlopeCells(const Activation& f, double m, double s) : traits_(f) {
   const double left = f.derivative(-1.0), right = f.derivative(1.0);
   const double moment = kink * normal_density(kink);
   const double below = normal_tail(-kink), above = normal_tail(kink);
-  cells_.push_back({below * kSafety, (below - moment) * kSafety, left, left});
-  cells_.push_back({above * kSafety, (above + moment) * kSafety, right, right});
+  cells_.push_back({enlarged(below), enlarged(below - moment), left, left});
+  cells_.push_back({enlarged(above), enlarged(above + moment), right, right});
 }
 
 void SlopeCells::add_smooth(const Activation& f, double m, double s) {
@@ -161,8 +161,8 @@ SlopeCells::Squares SlopeCells::about(double center) const {
   }
   least *= 1.0 - 1e-8;  // masses were rounded up
   const double reach = traits_.reach(center);
-  const double variance = fourth * kSafety - least * least + 1e-13 * std::pow(reach, 4);
-  return {mean * kSafety + 1e-13 * reach * reach, std::sqrt(positive_part(variance)) * kSafety};
+  const double variance = enlarged(fourth) - least * least + 1e-13 * std::pow(reach, 4);
+  return {enlarged(mean) + 1e-13 * reach * reach, enlarged(std::sqrt(positive_part(variance)))};
 }
 
 double SlopeCells::weighted() const {
@@ -171,7 +171,7 @@ double SlopeCells::weighted() const {
     sum += cell.second * larger_or_nan(cell.low * cell.low, cell.high * cell.high);
   }
   const double reach = traits_.reach(0.0);
-  return sum * kSafety + 1e-13 * reach * reach;
+  return enlarged(sum) + 1e-13 * reach * reach;
 }
 
 DistancePowers smoothed_slope_powers(const Activation& f, double m, double t, double s, double center) {
@@ -193,10 +193,10 @@ DistancePowers smoothed_slope_powers(const Activation& f, double m, double t, do
     last = next;
   }
   const double reach2 = std::pow(SlopeTraits(f).reach(center), 2);
-  sum.second = (sum.second + kBeyondLast * reach2) * kSafety;
-  sum.fourth = (sum.fourth + kBeyondLast * reach2 * reach2) * kSafety;
+  sum.second = enlarged(sum.second + kBeyondLast * reach2);
+  sum.fourth = enlarged(sum.fourth + kBeyondLast * reach2 * reach2);
   least *= 1.0 - 1e-8;  // masses were rounded up
-  sum.spread = std::sqrt(positive_part(sum.fourth - least * least)) * kSafety;
+  sum.spread = enlarged(std::sqrt(positive_part(sum.fourth - least * least)));
   return sum;
 }
 

@@ -34,12 +34,12 @@ double NeuronMoments::distance_to_value() const {
     const double rounding = 64 * kUnitRoundoff * (1.0 + std::abs(value));
     squares += square(std::abs(value - at(d).mean.value) + at(d).mean.error + shift(d) + rounding);
   }
-  return std::sqrt(squares) * kSafety;
+  return enlarged(std::sqrt(squares));
 }
 
 NeuronMoments::Fourth NeuronMoments::by_largest_value() const {
-  const double base = (distance_to_value() + lipschitz_ * std::sqrt(covariance_.trace())) * kSafety;
-  const double slope = lipschitz_ * std::sqrt(covariance_.norm()) * kSafety;
+  const double base = enlarged(distance_to_value() + lipschitz_ * std::sqrt(covariance_.trace()));
+  const double slope = enlarged(lipschitz_ * std::sqrt(covariance_.norm()));
   double sure = 0.0;
   for (Index d = 0; d < mean_.size(); ++d) sure += square(supremum(activation_) + at(d).mean.magnitude());
   Fourth fourth;
@@ -48,12 +48,12 @@ NeuronMoments::Fourth NeuronMoments::by_largest_value() const {
     Fourth offered{largest_square * result_, error, rule, start};
     if (fourth.matrix.size() == 0 || judge(offered) < judge(fourth)) fourth = std::move(offered);
   };
-  if (std::isfinite(sure)) offer(sure * kSafety, 0.0, FourthRule::Supremum, 0.0);
+  if (std::isfinite(sure)) offer(enlarged(sure), 0.0, FourthRule::Supremum, 0.0);
   for (int halves = 18; halves >= 6; --halves) {
     const double t = 0.5 * halves;
     const double reach = base + slope * t;
     const double more = reach > 0.0 ? 4.0 * slope / reach * (t * t + 2.0) / (t * t * t) : 0.0;
-    offer(square(reach) * kSafety, square(square(reach)) * std::exp(-0.5 * t * t) * (1.0 + more) * kSafety,
+    offer(enlarged(square(reach)), enlarged(square(square(reach)) * std::exp(-0.5 * t * t) * (1.0 + more)),
           FourthRule::Tail, t);
   }
   return fourth;
@@ -68,7 +68,7 @@ Vector NeuronMoments::slope_tails() const {
     for (Index p = 1; p <= order_ - 2; ++p) explained += static_cast<double>(p) * square(coefficients_(d, p));
     const double slack = order * (2.0 * size(d) + at(d).error) * at(d).error +
                          rounding_gamma(4 * order_ + 16) * at(d).slope_energy;
-    tails(d) = std::sqrt(positive_part(at(d).slope_energy - explained) + slack) * kSafety;
+    tails(d) = enlarged(std::sqrt(positive_part(at(d).slope_energy - explained) + slack));
   }
   return tails;
 }
@@ -107,7 +107,7 @@ double NeuronMoments::stein_rounding(Index d, Index e) const {
       4.0 * (order + 2.0) * (rounding_gamma(4 * mean_.size() + 8 * order_ + 64) + order * relative_);
   const double inexact = order * (size(d) * at(e).error + size(e) * at(d).error + at(d).error * at(e).error);
   const double rounded = relative * std::sqrt(at(d).slope_energy * at(e).slope_energy);
-  return 4.0 * covariance_.trace() * kSafety * (inexact + rounded);
+  return enlarged(4.0 * covariance_.trace()) * (inexact + rounded);
 }
 
 /// Y = E|zeta|^2 d d' = tr(C) K + 2 W o M + diag(W) F + F' diag(W) (J.4), and a bound of its error.
@@ -127,7 +127,7 @@ Matrix NeuronMoments::stein_matrix(double& error) const {
       squares += square(2.0 * std::abs(w(d, e)) * of_m + (w(d, d) + w(e, e)) * of_f + stein_rounding(d, e));
     }
   }
-  error = std::sqrt(squares) * kSafety;
+  error = enlarged(std::sqrt(squares));
   Matrix y = 2.0 * w.cwiseProduct(m);
   y += w.diagonal().asDiagonal() * f;
   y += f.transpose() * w.diagonal().asDiagonal();
@@ -138,7 +138,7 @@ NeuronMoments::Fourth NeuronMoments::by_stein() const {
   double error = 0.0;
   const Matrix y = stein_matrix(error);
   const double kappa = distance_to_value();
-  const double trace = covariance_.trace() * kSafety;
+  const double trace = enlarged(covariance_.trace());
   const double l = lipschitz_;
   // Means of the kinked closed form, and the rounded deviation (H.5).
   for (Index d = 0; d < mean_.size(); ++d) {
@@ -149,8 +149,8 @@ NeuronMoments::Fourth NeuronMoments::by_stein() const {
   const double of_slope = square(l) * positive_part(y.trace());
   const double tau = of_value > 0.0 && of_slope > 0.0 ? std::sqrt(of_slope / of_value) : 1.0;
   Fourth fourth;
-  const double first = (1.0 + tau) * square(kappa) * kSafety;
-  const double second = (1.0 + 1.0 / tau) * square(l) * kSafety;
+  const double first = enlarged((1.0 + tau) * square(kappa));
+  const double second = enlarged((1.0 + 1.0 / tau) * square(l));
   fourth.matrix = first * result_ + second * y;
   fourth.error = first * error_ + second * error;
   return fourth;

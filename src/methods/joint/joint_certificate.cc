@@ -73,7 +73,7 @@ LayerTerms joint_terms(const DenseLayer& next, const std::vector<ErrorNorm>& err
       const UpperBound noise =
           UpperBound::of_sum(norm.metric.dot(layer.noise.cost), 2 * norm.metric.size() + 8);
       const double slack =
-          (std::sqrt(sums[c][n].slack_squared) + covariance_slack(layer, norm, input_count)) * kSafety;
+          enlarged(std::sqrt(sums[c][n].slack_squared) + covariance_slack(layer, norm, input_count));
       total = total +
               UpperBound::exact(norm.factor) * (sqrt(sums[c][n].squared + noise) + UpperBound{0.0, slack});
     }

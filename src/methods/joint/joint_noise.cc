@@ -49,8 +49,8 @@ Matrix spread_matrix(const CrossMoments& moments, Index j) {
   const double of_quadratic = positive_part(quadratic.trace()) + quadratic_error;
   // (sqrt x + sqrt y)^2 <= (1 + tau) x + (1 + 1/tau) y, with equality at tau = sqrt(y / x).
   const double tau = of_linear > 0.0 && of_quadratic > 0.0 ? std::sqrt(of_quadratic / of_linear) : 1.0;
-  if (of_linear == 0.0) return (quadratic + quadratic_error * Matrix::Identity(inputs, inputs)) * kSafety;
-  if (of_quadratic == 0.0) return (linear + linear_error * Matrix::Identity(inputs, inputs)) * kSafety;
+  if (of_linear == 0.0) return enlarged(quadratic + quadratic_error * Matrix::Identity(inputs, inputs));
+  if (of_quadratic == 0.0) return enlarged(linear + linear_error * Matrix::Identity(inputs, inputs));
   const double slack = (1.0 + tau) * linear_error + (1.0 + 1.0 / tau) * quadratic_error;
   return ((1.0 + tau) * linear + (1.0 + 1.0 / tau) * quadratic + slack * Matrix::Identity(inputs, inputs));
 }
@@ -67,7 +67,7 @@ Choice ridged_block(const NoiseSpread& output, RidgeRule rule) {
   const Index inputs = output.mean.rows();
   const double trace = output.mean.trace();
   const double scale = trace / static_cast<double>(inputs);
-  const double trivial = (2.0 * trace + std::sqrt(static_cast<double>(inputs)) * output.mean_error) * kSafety;
+  const double trivial = enlarged(2.0 * trace + std::sqrt(static_cast<double>(inputs)) * output.mean_error);
   // Surely positive definite; the independent coupling (J.3).
   Choice best{trace * Matrix::Identity(inputs, inputs), trivial + trace * static_cast<double>(inputs), -1.0,
               true};
@@ -78,15 +78,15 @@ Choice ridged_block(const NoiseSpread& output, RidgeRule rule) {
     const ProvenInverse inverse = proven_inverse(tried.block, 0.5 * eps);
     if (!inverse.proven) continue;
     const Matrix product = inverse.root.transpose() * inverse.root;
-    const double size = product.trace() * kSafety;
-    const double off = (eps + output.mean_error) * kSafety + 4 * kUnitRoundoff * trace;
+    const double size = enlarged(product.trace());
+    const double off = enlarged(eps + output.mean_error) + 4 * kUnitRoundoff * trace;
     const double rounding = rounding_gamma(2 * inputs * inputs + 2 * inputs) * output.spread.norm();
     const double cost =
         product.cwiseProduct(output.spread).sum() + size * (off * off + output.spread_error + rounding);
     // NaN, left by an overflow of fourth moments, must not count as zero: min keeps the trivial cost then.
     const double proven = (cost <= 0.0 ? 0.0 : cost) * inverse.factor;
     tried.trivial = !(proven < tried.cost);
-    tried.cost = std::min(tried.cost, proven) * kSafety;
+    tried.cost = enlarged(std::min(tried.cost, proven));
     if (rule == RidgeRule::Least) return tried;
     if (tried.cost < best.cost) best = std::move(tried);
   }
@@ -120,10 +120,10 @@ NeuronTerms neuron_terms(const CrossMoments& moments) {
     const double mean_error = moments.mean_error(j);
     const Matrix second = k + mu * mu.transpose();
     terms.second.row(j) = as_row(second);
-    terms.second_error(j) = (moments.error(j) + (2.0 * mu.norm() + mean_error) * mean_error) * kSafety;
+    terms.second_error(j) = enlarged(moments.error(j) + (2.0 * mu.norm() + mean_error) * mean_error);
     const Matrix spread = spread_matrix(moments, j);
     terms.spread.row(j) = as_row(spread);
-    terms.spread_norm(j) = spread.norm() * kSafety;
+    terms.spread_norm(j) = enlarged(spread.norm());
   }
   return terms;
 }
@@ -133,7 +133,7 @@ Matrix dependence_weights(const Matrix& variance, const Matrix& rho, const Vecto
   const double floor = kLeastSpread * spread_norm.maxCoeff() + 1e-300;
   const Vector scale = spread_norm.cwiseMax(floor).cwiseSqrt();
   const Matrix left = variance * scale.asDiagonal() * rho;
-  return left.cwiseProduct(variance * scale.cwiseInverse().asDiagonal()) * kSafety;
+  return enlarged(left.cwiseProduct(variance * scale.cwiseInverse().asDiagonal()));
 }
 
 JointNoise joint_noise(const DenseLayer& next, const Gaussian& law, const CrossMoments& moments,
@@ -166,8 +166,8 @@ JointNoise joint_noise(const DenseLayer& next, const Gaussian& law, const CrossM
     output.mean.array() += next.bias_variances()(l);
     output.spread = as_matrix(u.row(l) * terms.spread, inputs);
     const double size = output.mean.trace();
-    output.mean_error = (v.row(l).dot(terms.second_error) + gamma * size) * kSafety;
-    output.spread_error = gamma * u.row(l).dot(terms.spread_norm) * kSafety;
+    output.mean_error = enlarged(v.row(l).dot(terms.second_error) + gamma * size);
+    output.spread_error = enlarged(gamma * u.row(l).dot(terms.spread_norm));
     Choice choice = choose_block(output, rule);
     noise.blocks.middleRows(l * inputs, inputs) = choice.block;
     noise.cost(l) = choice.cost;

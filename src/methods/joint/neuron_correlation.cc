@@ -34,7 +34,7 @@ double spectral_bound(const Matrix& y, double error) {
   if (size == 0.0) return error;
   const Matrix gram = (y / size) * (y / size).transpose();
   const Matrix square = gram * gram;
-  return size * std::pow(square.norm() * kSafety, 0.25) * kSafety + error;
+  return enlarged(size * std::pow(enlarged(square.norm()), 0.25)) + error;
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ Matrix neuron_correlation(const Covariance& covariance, Index input_count) {
   if (covariance.block_size() == input_count && covariance.rank() == 0) return {};
   const Index neurons = covariance.dimension() / input_count;
   const Matrix dense = covariance.to_dense();
-  const double written = covariance.rank() > 0 ? rounding_gamma(covariance.rank() + 4) * kSafety : 0.0;
+  const double written = covariance.rank() > 0 ? enlarged(rounding_gamma(covariance.rank() + 4)) : 0.0;
   std::vector<ProvenInverse> inverses;
   Vector traces(neurons);
   for (Index j = 0; j < neurons; ++j) {
@@ -63,7 +63,7 @@ Matrix neuron_correlation(const Covariance& covariance, Index input_count) {
       const double error = gamma * left.root.norm() * block.norm() * right.root.norm() +
                            written * std::sqrt(traces(i) * traces(j)) * left.root.norm() * right.root.norm();
       const double bound = std::sqrt(left.factor * right.factor) * spectral_bound(y, error);
-      rho(i, j) = rho(j, i) = std::min(1.0, bound * kSafety);
+      rho(i, j) = rho(j, i) = std::min(1.0, enlarged(bound));
     }
   }
   return rho;

@@ -74,18 +74,18 @@ void NeuronMoments::bound_sizes() {
   sizes_.resize(inputs);
   leftover_errors_.resize(inputs);
   for (Index d = 0; d < inputs; ++d) {
-    sizes_(d) = kSafety * std::sqrt(positive_part(at(d).variance.upper()));
+    sizes_(d) = enlarged(std::sqrt(positive_part(at(d).variance.upper())));
     const double slack = at(d).variance.error + (2.0 * sizes_(d) + at(d).error) * at(d).error +
                          rounding_gamma(2 * kHermiteOrder + 8) * square(sizes_(d));
     const double root = std::sqrt(slack);
-    leftover_errors_(d) = kSafety * (leftover_(d) > root ? slack / leftover_(d) : root);
+    leftover_errors_(d) = enlarged(leftover_(d) > root ? slack / leftover_(d) : root);
   }
 }
 
 /// What K_de may be off by (J.2): series tail, coefficients, correlation, deviation.
 double NeuronMoments::pair_error(Index d, Index e) const {
   const double r = correlation_(d, e);
-  const double reach = whole_power(std::abs(r), order_ + 1) * kSafety;
+  const double reach = enlarged(whole_power(std::abs(r), order_ + 1));
   const double used = leftover_(d) * leftover_(e);
   const double inexact =
       (leftover_(d) + leftover_errors_(d)) * leftover_errors_(e) + leftover_(e) * leftover_errors_(d);
@@ -94,14 +94,14 @@ double NeuronMoments::pair_error(Index d, Index e) const {
     const double ss = deviation_(d) * deviation_(e);
     const double apart = square(mean_(d) - mean_(e)) + square(deviation_(d) - deviation_(e));
     const double near = square(lipschitz_) * ((1.0 - r + 2.0 * relative_) * ss + 0.5 * apart) + inexact;
-    tail = std::min(tail, near * kSafety + 8 * kUnitRoundoff * used);
+    tail = std::min(tail, enlarged(near) + 8 * kUnitRoundoff * used);
   }
   const double error_d = at(d).error + shift(d);
   const double error_e = at(e).error + shift(e);
   const double coefficients = size(d) * error_e + size(e) * error_d + error_d * error_e;
   const double roundings =
       4.0 * (static_cast<double>(order_) + 2.0) * relative_ + rounding_gamma(6 * order_ + 32);
-  return (reach * tail + coefficients + roundings * size(d) * size(e)) * kSafety;
+  return enlarged(reach * tail + coefficients + roundings * size(d) * size(e));
 }
 
 /// Frobenius norm of what K may be off by.
@@ -111,7 +111,7 @@ double NeuronMoments::error_norm() const {
     squares += square(at(d).variance.error + (2.0 * size(d) + shift(d)) * shift(d));
     for (Index e = 0; e < d; ++e) squares += 2.0 * square(pair_error(d, e));
   }
-  return kSafety * std::sqrt(squares);
+  return enlarged(std::sqrt(squares));
 }
 
 void NeuronMoments::write(Index j, CrossMoments& moments) const {
@@ -122,11 +122,11 @@ void NeuronMoments::write(Index j, CrossMoments& moments) const {
     moments.coordinates[static_cast<std::size_t>(j * inputs + d)] = at(d).moments;
     mean_error += square(at(d).mean.error + shift(d));
   }
-  moments.mean_error(j) = kSafety * std::sqrt(mean_error);
+  moments.mean_error(j) = enlarged(std::sqrt(mean_error));
   moments.error(j) = error_;
   moments.covariance.middleRows(j * inputs, inputs) = result_;
   moments.fourth.middleRows(j * inputs, inputs) = fourth_.matrix;
-  moments.fourth_error(j) = fourth_.error * kSafety;
+  moments.fourth_error(j) = enlarged(fourth_.error);
 }
 
 }  // namespace mixcert

@@ -40,12 +40,12 @@ EigenFrame eigen_frame(const NoiseSpread& noise) {
   const double gamma = rounding_gamma(2 * n + 8);
   const auto dimension = static_cast<double>(n);
   // |E - polar factor of E|_F <= |E'E - I|_F.
-  frame.turn_error = ((gram - Matrix::Identity(n, n)).norm() + gamma * 2.0 * dimension) * kSafety;
+  frame.turn_error = enlarged((gram - Matrix::Identity(n, n)).norm() + gamma * 2.0 * dimension);
   frame.mean = frame.basis.transpose() * noise.mean * frame.basis;
   const double turned = 2.0 * frame.turn_error * (1.0 + frame.turn_error) + 2.0 * gamma * 2.0 * dimension;
-  frame.mean_error = (noise.mean_error + turned * noise.mean.norm()) * kSafety;
+  frame.mean_error = enlarged(noise.mean_error + turned * noise.mean.norm());
   frame.spread = (frame.basis.transpose() * noise.spread * frame.basis).diagonal();
-  frame.spread_error = (noise.spread_error + turned * noise.spread.norm()) * kSafety;
+  frame.spread_error = enlarged(noise.spread_error + turned * noise.spread.norm());
   return frame;
 }
 
@@ -61,9 +61,9 @@ StoredBlock stored_block(const EigenFrame& frame, const Vector& t) {
   StoredBlock stored;
   const Matrix product = frame.basis * t.asDiagonal() * frame.basis.transpose();
   stored.block = 0.5 * (product + product.transpose());
-  const double error = (2.0 * frame.turn_error * (1.0 + frame.turn_error) +
-                        rounding_gamma(2 * n + 8) * 2.0 * static_cast<double>(n)) *
-                       t.norm() * kSafety;
+  const double error = enlarged((2.0 * frame.turn_error * (1.0 + frame.turn_error) +
+                                 rounding_gamma(2 * n + 8) * 2.0 * static_cast<double>(n)) *
+                                t.norm());
   stored.moved = std::sqrt(static_cast<double>(n)) * error;
   stored.definite = t.minCoeff() > 2.0 * error;
   return stored;
@@ -80,8 +80,8 @@ double truncated_cost(const EigenFrame& frame, const Vector& t, Index kept, doub
     const double others = row.head(k).squaredNorm() + row.tail(kept - k - 1).squaredNorm();
     residual += (others + std::pow(row(k) - t(k), 2)) / t(k);
   }
-  const double off = std::sqrt(positive_part(residual)) * kSafety + frame.mean_error * std::sqrt(inverse);
-  return (spread + off * off + left_out) * kSafety;
+  const double off = enlarged(std::sqrt(positive_part(residual))) + frame.mean_error * std::sqrt(inverse);
+  return enlarged(spread + off * off + left_out);
 }
 
 }  // namespace
@@ -104,8 +104,7 @@ TruncatedBlock truncated_block(const NoiseSpread& noise) {
     rest -= values(k - 1);
     t(k - 1) = values(k - 1);
     const double left_out =
-        (positive_part(rest) + t.tail(n - k).sum() + rounding_gamma(4 * n + 16) * noise.mean.trace()) *
-        kSafety;
+        enlarged(positive_part(rest) + t.tail(n - k).sum() + rounding_gamma(4 * n + 16) * noise.mean.trace());
     const double cost = truncated_cost(frame, t, k, left_out);
     if (!(cost < best.cost)) continue;
     best.cost = cost;
@@ -116,7 +115,7 @@ TruncatedBlock truncated_block(const NoiseSpread& noise) {
   StoredBlock stored = stored_block(frame, chosen);
   if (!stored.definite) return {{}, infinity};
   best.block = std::move(stored.block);
-  best.cost = std::pow(std::sqrt(best.cost) + std::sqrt(stored.moved), 2) * kSafety;
+  best.cost = enlarged(std::pow(std::sqrt(best.cost) + std::sqrt(stored.moved), 2));
   return best;
 }
 

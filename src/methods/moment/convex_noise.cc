@@ -32,7 +32,7 @@ double convex_root_deviation(double variance) {
   if (!(square > 0.0)) return 2.0;
   const double root = std::sqrt(square), fourth = std::sqrt(root);
   // 1 - s = (1 - s^4)/((1 + s)(1 + s^2)): no cancellation.
-  return variance / ((1.0 + fourth) * (1.0 + root)) * kSafety;
+  return enlarged(variance / ((1.0 + fourth) * (1.0 + root)));
 }
 
 }  // namespace mixcert

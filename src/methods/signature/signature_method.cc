@@ -74,7 +74,7 @@ double signature_floor(const Prepared& prepared, const MomentTrace& trace) {
     if (metric.size() != variances.size()) return 0.0;
     least = std::min(least, root_without_largest(metric.cwiseProduct(variances), split));
   }
-  return least < std::numeric_limits<double>::infinity() ? least * (1.0 - 1e-9) : 0.0;
+  return least < std::numeric_limits<double>::infinity() ? reduced(least) : 0.0;
 }
 
 }  // namespace

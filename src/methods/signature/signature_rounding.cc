@@ -56,7 +56,7 @@ double signature_rounding(const SignatureLayerTrace& layer, const ActivationMap&
   const double eta = static_cast<double>(axes + 1) * kProbabilityError + rounding_gamma(4 * sums);
   const double l = activation.lipschitz().upper;
   const double spread = weights.dot(layer.after.standard_deviation().cwiseAbs2());
-  return (std::sqrt(squared) + 4.0 * l * std::sqrt(eta * spread)) * kSafety;
+  return enlarged(std::sqrt(squared) + 4.0 * l * std::sqrt(eta * spread));
 }
 
 double activation_norm_bound(const SignatureLayerTrace& layer, const ActivationMap& activation) {
@@ -68,7 +68,7 @@ double activation_norm_bound(const SignatureLayerTrace& layer, const ActivationM
         largest_coordinates(layer.after.component(j), layer.signatures[static_cast<std::size_t>(j)]);
     largest = larger_or_nan(largest, (l * b.array() + at_zero).matrix().norm());
   }
-  return largest * kSafety;
+  return enlarged(largest);
 }
 
 }  // namespace mixcert

@@ -85,9 +85,9 @@ Cells cells_of(const DistributionSide& side) {
     const double sizes = std::abs(s0) + std::abs(s1) + std::abs(side.value[i]) + std::abs(side.value[i + 1]);
     const double least = std::min({s0, middle, s1}) - 1e-13 * (sizes + std::abs(middle));
     // No more than density / normal density.
-    const double ratio = (1.0 + least / (least < 0.0 ? low : high)) * (1.0 - 1e-9) - 1e-9;
+    const double ratio = reduced(1.0 + least / (least < 0.0 ? low : high)) - 1e-9;
     if (!(ratio > kLeastRatio)) break;
-    const double left = kSafety / high, right = kSafety / low;
+    const double left = enlarged(1.0 / high), right = enlarged(1.0 / low);
     cells.transport[i + 1] =
         cells.transport[i] + square_integral(side, i, left, right) / mean_with_one(ratio);
     cells.inverse[i + 1] = cells.inverse[i] + 0.5 * normal.cell * (left + right) / ratio;
@@ -134,7 +134,7 @@ End best_end(const DistributionSide& side, const Cells& cells, DistributionTail 
 UpperBound sum_of(const End& upper, const End& lower, double error) {
   const double carried = upper.transport + lower.transport;
   const double root = std::sqrt(carried) + error * std::sqrt(2.0 * (upper.inverse + lower.inverse));
-  const double total = std::sqrt(root * root + upper.tail + lower.tail) * (kSafety * kSafety);
+  const double total = enlarged(enlarged(std::sqrt(root * root + upper.tail + lower.tail)));
   return {std::sqrt(carried + upper.tail + lower.tail), total};
 }
 

@@ -37,7 +37,7 @@ struct Coefficients {
   }
   /// Of the cubics between exact values.
   [[nodiscard]] double interpolation(int cells_per_unit) const {
-    return std::pow(cells_per_unit, -4) / 384.0 * fourth * kSafety;
+    return enlarged(std::pow(cells_per_unit, -4) / 384.0 * fourth);
   }
 
   Vector real, imaginary, real_slope, imaginary_slope;
@@ -131,10 +131,10 @@ DistributionCurve distribution_curve(const DistributionSeries& series) {
   }
   fill(coefficients, circle_table(static_cast<std::size_t>(std::llround(series.period * cells))), curve);
   const double rounding = rounding_gamma(series.real.size() + 64);
-  curve.error = (series.error + rounding * (coefficients.sizes + 0.25 * grid.cell * coefficients.slopes) +
-                 coefficients.interpolation(cells)) *
-                    kSafety +
-                1e-15;
+  curve.error =
+      enlarged(series.error + rounding * (coefficients.sizes + 0.25 * grid.cell * coefficients.slopes) +
+               coefficients.interpolation(cells)) +
+      1e-15;
   return curve;
 }
 

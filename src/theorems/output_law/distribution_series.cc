@@ -54,22 +54,22 @@ class TransformBuilder {
     const Index count = frequencies(h);
     if (count == 0) return series;
     series.error = transform({h, count}, series) + other_errors(series, h * static_cast<double>(count));
-    series.error *= kSafety * kSafety;
+    series.error = enlarged(enlarged(series.error));
     series.exists = series.error < INFINITY && series.real.allFinite() && series.imaginary.allFinite();
     return series;
   }
 
  private:
   [[nodiscard]] TailMoments tails_of(double order) const {
-    const double noise = 0.5 * order * order * law_.bias_variance * kSafety;
+    const double noise = enlarged(0.5 * order * order * law_.bias_variance);
     TailMoments tails{order, noise, noise};
     for (const PlacedNeuron& placed : placed_) {
       const NeuronNodes::LogMoments logs = placed.log_moments(order);
       tails.log_plus += logs.plus;
       tails.log_minus += logs.minus;
     }
-    tails.log_plus = tails.log_plus * kSafety + 1e-9;
-    tails.log_minus = tails.log_minus * kSafety + 1e-9;
+    tails.log_plus = enlarged(tails.log_plus) + 1e-9;
+    tails.log_minus = enlarged(tails.log_minus) + 1e-9;
     return tails;
   }
 
@@ -104,7 +104,7 @@ class TransformBuilder {
 
   /// No less than sup |f| beyond t, by exp(-beta t^2/2) times the product of dampings at t.
   [[nodiscard]] double log_damping(double t) const {
-    double sum = -0.5 * t * t * law_.bias_variance * (1.0 - 1e-9);
+    double sum = reduced(-0.5 * t * t * law_.bias_variance);
     double product = 1.0;
     for (const PlacedNeuron& placed : placed_) {
       product *= placed.nodes().damping(t);

@@ -18,7 +18,7 @@ constexpr double kNearRatio = 1.05;
 
 /// E[(Y - x)^2; Y > y], x <= y, by (z - x)^2 (P(Y > y) + exp(log_moment - order z)) for a few z.
 double square_beyond(const TailPoint& at, double x, double order, double log_moment) {
-  const double least = larger_or_nan(at.y, x + 2.0 / order) * kSafety;
+  const double least = enlarged(larger_or_nan(at.y, x + 2.0 / order));
   // Where both terms are equal, and farther out.
   double z = larger_or_nan(least, (log_moment - std::log(at.upper)) / order);
   double best = INFINITY;
@@ -33,12 +33,12 @@ double square_beyond(const TailPoint& at, double x, double order, double log_mom
 /// No less than the logarithm of `ratio`, or than 0.
 double logarithm(double ratio) {
   if (ratio <= 1.0) return 0.0;
-  return (ratio < kNearRatio ? ratio - 1.0 : std::log(ratio)) * kSafety;
+  return enlarged(ratio < kNearRatio ? ratio - 1.0 : std::log(ratio));
 }
 
 double cell_cost(const TailPoint& a, const TailPoint& b) {
   const double gap = b.y - a.y + larger_or_nan(a.down, b.up);
-  return positive_part(a.upper - b.lower) * gap * gap * kSafety;
+  return enlarged(positive_part(a.upper - b.lower) * gap * gap);
 }
 
 std::size_t outermost(const DistributionSide& side, double error) {
@@ -52,15 +52,13 @@ std::size_t outermost(const DistributionSide& side, double error) {
 }  // namespace
 
 TailPoint::TailPoint(double at, double normal, double change, double error)
-    : y(at),
-      lower(normal * (1.0 - 1e-9) + change - error * kSafety),
-      upper((normal + change + error) * kSafety) {
+    : y(at), lower(reduced(normal) + change - enlarged(error)), upper(enlarged(normal + change + error)) {
   // No less than the roots of y t + t^2/2 = log(normal / lower) and of y t - t^2/2 = log(upper / normal).
   const double fall = lower > 0.0 ? logarithm(normal / lower) : INFINITY;
-  up = fall / y * kSafety + 1e-9;
+  up = enlarged(fall / y) + 1e-9;
   const double rise = logarithm(upper / normal);
   const double rest = y * y - rise;
-  down = rest <= rise ? y : std::min(y, rise * y / rest * kSafety + 1e-9);
+  down = rest <= rise ? y : std::min(y, enlarged(rise * y / rest) + 1e-9);
 }
 
 DistributionTail::DistributionTail(const DistributionSide& side, double error, double order,
@@ -70,7 +68,7 @@ DistributionTail::DistributionTail(const DistributionSide& side, double error, d
   // Both quantiles lie beyond x, that of Y beyond y: E[(Y - x)^2; Y > y] + E (Z - y)_+^2.
   const double x = at_.y - at_.down;
   const double normal = 2.0 * side.grid->tail[node_] / (at_.y * at_.y);
-  cost_ = (square_beyond(at_, x, order, log_moment) + normal) * kSafety;
+  cost_ = enlarged(square_beyond(at_, x, order, log_moment) + normal);
 }
 
 TailPoint DistributionTail::point(std::size_t i) const {

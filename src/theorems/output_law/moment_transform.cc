@@ -135,7 +135,7 @@ void MomentTransform::evaluate(const Frequencies& frequencies, TransformFactor& 
     store_two(even, real + k);
     store_two(odd * t, imaginary + k);
     const TwoLanes rounding = rounding_ + t * (per_time_ + per_square_ * t);
-    store_two((load_two(error + k) + last + rounding * majorant) * kSafety, error + k);
+    store_two((load_two(error + k) + last + rounding * majorant) * enlarged(1.0), error + k);
   }
 }
 

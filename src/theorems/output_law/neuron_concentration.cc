@@ -42,8 +42,8 @@ double outside(double radius, double lambda, double kappa, double difference, do
   const double rest = 1.0 - 2.0 * kappa * slope * slope;
   const double cut = radius - linear / rest;
   if (!(rest > kLeastRest) || !(cut > 0.0)) return INFINITY;
-  return 2.0 / std::sqrt(rest) * std::exp(constant + 0.5 * linear * linear / rest - 0.5 * rest * cut * cut) *
-         kSafety;
+  return enlarged(2.0 / std::sqrt(rest) *
+                  std::exp(constant + 0.5 * linear * linear / rest - 0.5 * rest * cut * cut));
 }
 
 }  // namespace
@@ -51,11 +51,11 @@ double outside(double radius, double lambda, double kappa, double difference, do
 NeuronConcentration::NeuronConcentration(const SummandNeuron& neuron) {
   const Activation& f = *neuron.activation;
   const double s = neuron.deviation;
-  slope_ = steepest(f) * s * kSafety;
+  slope_ = enlarged(steepest(f) * s);
   is_bounded_ = half_range(f) < INFINITY;
-  deviation_ = global_deviation_ = std::min(slope_, half_range(f) * kSafety);
+  deviation_ = global_deviation_ = std::min(slope_, enlarged(half_range(f)));
   if (std::abs(neuron.weight) * deviation_ < kSmallShare) return;
-  const double local = f.max_slope(neuron.mean - kRadius * s, neuron.mean + kRadius * s).upper * s * kSafety;
+  const double local = enlarged(f.max_slope(neuron.mean - kRadius * s, neuron.mean + kRadius * s).upper * s);
   is_local_ = local < deviation_;
   deviation_ = std::min(deviation_, local);
 }
@@ -63,25 +63,25 @@ NeuronConcentration::NeuronConcentration(const SummandNeuron& neuron) {
 double NeuronConcentration::beyond(const SummandNeuron& neuron, double lambda, double kappa) const {
   const Activation& f = *neuron.activation;
   const double value = f(neuron.mean);
-  const double difference = (std::abs(value - neuron.center) + 1e-12 * (1.0 + std::abs(value))) * kSafety;
-  const double size = std::abs(value) * kSafety + 1e-12;
-  const double most = (1.0 + std::abs(neuron.center)) * kSafety;
+  const double difference = enlarged(std::abs(value - neuron.center) + 1e-12 * (1.0 + std::abs(value)));
+  const double size = enlarged(std::abs(value)) + 1e-12;
+  const double most = enlarged(1.0 + std::abs(neuron.center));
   double sum = 0.0;
   for (double radius = kRadius; radius < kLargestMomentRadius; radius *= kRatio) {
     double all = outside(radius, lambda, kappa, difference, size, slope_);
     // Where |a| <= 1; P(|Z| > r) <= exp(-r^2/2).
     if (is_bounded_) all = std::min(all, std::exp(lambda * most + kappa - 0.5 * radius * radius));
-    if (all < kNegligible) return (sum + all) * kSafety;
+    if (all < kNegligible) return enlarged(sum + all);
     const double distance = kRatio * radius * neuron.deviation;
     const double slope =
-        f.max_slope(neuron.mean - distance, neuron.mean + distance).upper * neuron.deviation * kSafety;
+        enlarged(f.max_slope(neuron.mean - distance, neuron.mean + distance).upper * neuron.deviation);
     sum += outside(radius, lambda, kappa, difference, size, slope);
   }
   return INFINITY;
 }
 
 double NeuronConcentration::by_slope(const Moment& moment, double deviation, double sign) {
-  const double variance = deviation * deviation * kSafety;
+  const double variance = enlarged(deviation * deviation);
   const double rest = 1.0 - 2.0 * moment.kappa * variance;
   if (!(rest > kLeastRest)) return INFINITY;
   const double mean = std::abs(moment.center) + moment.shift;
@@ -96,23 +96,23 @@ double NeuronConcentration::by_bound(const Moment& moment, double deviation) {
   const double second = moment.second;
   const double root = std::sqrt(second * std::sqrt(second * std::sqrt(second)));
   const double share = line < 1.0 ? std::min(1.0, root * std::exp(7.0 * line)) : 1.0;
-  return line + std::log1p(share * std::expm1(moment.kappa) * kSafety);
+  return line + std::log1p(enlarged(share * std::expm1(moment.kappa)));
 }
 
 NeuronNodes::LogMoments NeuronConcentration::log_moments(const SummandNeuron& neuron, double order) const {
   Moment moment;
   moment.lambda = order * neuron.weight;
-  moment.kappa = 0.5 * order * order * neuron.noise * neuron.noise * kSafety;
+  moment.kappa = enlarged(0.5 * order * order * neuron.noise * neuron.noise);
   moment.center = neuron.center;
   // Of the activation itself, or of the one cut off at |x| = 9.
-  moment.shift = neuron.center_error * kSafety + (is_local_ ? 1e-18 * neuron.deviation : 0.0);
-  moment.second = (neuron.second + neuron.second_error) * kSafety + 1e-18;
+  moment.shift = enlarged(neuron.center_error) + (is_local_ ? 1e-18 * neuron.deviation : 0.0);
+  moment.second = enlarged(neuron.second + neuron.second_error) + 1e-18;
   const auto bounds = [&](double deviation) {
     const double common = std::abs(moment.lambda) * moment.shift + 1e-12;
     const bool matters = is_bounded_ && moment.kappa * deviation * deviation > kSmallNoise;
     const double bounded = matters ? by_bound(moment, deviation) : INFINITY;
-    return NeuronNodes::LogMoments{(common + std::min(bounded, by_slope(moment, deviation, 1.0))) * kSafety,
-                                   (common + std::min(bounded, by_slope(moment, deviation, -1.0))) * kSafety};
+    return NeuronNodes::LogMoments{enlarged(common + std::min(bounded, by_slope(moment, deviation, 1.0))),
+                                   enlarged(common + std::min(bounded, by_slope(moment, deviation, -1.0)))};
   };
   NeuronNodes::LogMoments logs = bounds(deviation_);
   if (!is_local_) return logs;

@@ -22,7 +22,7 @@ double mean_shift(const DenseLayer& layer, const SurrogateLaw& law, double mean)
   const double bias = layer.bias_mean()(0);
   const double sum = layer.weight_mean().row(0).dot(law.mean) + bias;
   const double sizes = layer.weight_mean().row(0).cwiseAbs().dot(law.mean.cwiseAbs()) + std::abs(bias);
-  return (std::abs(sum - mean) + rounding_gamma(n + 8) * sizes) * kSafety;
+  return enlarged(std::abs(sum - mean) + rounding_gamma(n + 8) * sizes);
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ UpperBound output_law_distance(const ActivationMap& activation, const DenseLayer
   }
   const UpperBound standard = distance_to_normal(line);
   const double added = rounding + mean_shift(layer, law, pushed.mean(0));
-  return {sigma * standard.nominal, (sigma * standard.upper + added) * kSafety};
+  return {sigma * standard.nominal, enlarged(sigma * standard.upper + added)};
 }
 
 }  // namespace mixcert

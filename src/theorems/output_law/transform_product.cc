@@ -93,7 +93,7 @@ void write_errors(const SummandNeuron& neuron, const NeuronNodes& nodes, const F
     const GrowthExponent& term = errors.terms[i];
     for (std::size_t b = 0; b < factor.error.size(); ++b) {
       const FourValues& t = frequencies.time[b];
-      factor.error[b] += (term.constant + t * (term.linear + term.square * t)).min(0.0).exp() * kSafety;
+      factor.error[b] += enlarged((term.constant + t * (term.linear + term.square * t)).min(0.0).exp());
     }
   }
 }

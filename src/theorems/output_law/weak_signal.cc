@@ -28,14 +28,14 @@ struct WeakSignal {
     const double bend = std::min(0.39895 * traits.jump() / sigma, traits.curvature);
     // |F_m(m) - alpha| and half of the bend times |h^2| = 3^{1/2} signal.
     const double error = moment.error / sigma + 1e-12 * traits.jump();
-    rest = std::min(error * root + 0.86603 * bend * signal, reach * root) * kSafety;
+    rest = enlarged(std::min(error * root + 0.86603 * bend * signal, reach * root));
     const double high = traits.high - slope, low = traits.low - slope;
     const double range = traits.piecewise_linear ? std::abs(high * high - low * low) : reach * reach;
     const double jumps = 0.39895 * range / sigma;
     const double steep = traits.piecewise_linear ? jumps : std::min(jumps, 2.0 * reach * traits.curvature);
     // E|h|^3 = 1.5958 signal^{3/2}.
     const double still = SlopeCells(f, m, sigma).about(slope).mean;
-    around = std::min(still + 0.7979 * steep * root, reach * reach) * signal * kSafety;
+    around = enlarged(std::min(still + 0.7979 * steep * root, reach * reach) * signal);
   }
 };
 
@@ -62,7 +62,7 @@ UpperBound weak_signal_distance(const Situation& situation) {
     around += weights(l) * weights(l) * weak.around;
     whole += uncertainty(l) * lipschitz * lipschitz * signal;
   }
-  const double moved = std::sqrt(rest * rest + around + whole) * kSafety;
+  const double moved = enlarged(std::sqrt(rest * rest + around + whole));
   // The signal's part of the output is normal and independent of all else: it joins the bias.
   const Vector row = weights.cwiseProduct(slopes);
   const Vector sizes = row.cwiseAbs().cwiseProduct(variances.cwiseSqrt());
@@ -80,7 +80,7 @@ UpperBound weak_signal_distance(const Situation& situation) {
                                               situation.trace.output.component(0));
   // Written so that NaN is no bound.
   if (!(line.upper + moved + slack < INFINITY)) return {INFINITY, INFINITY};
-  return {line.nominal + moved, next_up((line.upper + moved + slack) * kSafety)};
+  return {line.nominal + moved, next_up(enlarged(line.upper + moved + slack))};
 }
 
 }  // namespace mixcert

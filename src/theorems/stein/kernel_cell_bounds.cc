@@ -120,7 +120,7 @@ void add_remainders(const KernelCell& cell, const KernelEnd& left, const KernelE
   const double w = cell.width();
   const double chord = 0.25 * std::sqrt(cell.ab) * w * w, root = std::sqrt(cell.mass());
   for (int p = 0; p < kKernelCount; ++p) {
-    const double remainder = (chord * bends[p] + root * errors[p]) * kSafety;
+    const double remainder = enlarged(chord * bends[p] + root * errors[p]);
     rest[p] += remainder * remainder;
   }
 }
@@ -139,7 +139,7 @@ Bends bends_on(const Analytic& function, const Stretch& on) {
   const double first = std::abs(on.z0), last = std::abs(on.z1);
   const double nearest = on.z0 * on.z1 > 0.0 ? std::min(first, last) : 0.0;
   const Bends bends = function.bends(nearest, std::max(first, last), on.steepest);
-  return {bends.second * kSafety, bends.third * kSafety};
+  return {enlarged(bends.second), enlarged(bends.third)};
 }
 
 Bends bends_on(const LeftAnalytic& function, const Stretch& on) {
@@ -156,7 +156,7 @@ double second_derivative(const Activation& f, double z, double value, double slo
 Bends bends_between(const Activation& f, double z0, double z1, double slope0, double slope1) {
   const Smooth* smooth = f.traits().smooth();
   if (smooth == nullptr) return {};
-  const Stretch on{z0, z1, std::max(std::abs(slope0), std::abs(slope1)) * kSafety};
+  const Stretch on{z0, z1, enlarged(std::max(std::abs(slope0), std::abs(slope1)))};
   return std::visit([&](const auto& function) { return bends_on(function, on); }, smooth->domain.get());
 }
 

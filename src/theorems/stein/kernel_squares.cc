@@ -82,7 +82,7 @@ class HalfSums {
     const double z0 = m_ + s_ * kFarPieces[piece].x;
     const double z1 =
         piece + 1 < std::size(kFarPieces) ? m_ + s_ * kFarPieces[piece + 1].x : std::copysign(INFINITY, s_);
-    return std::abs(s_) * f_.max_slope(std::min(z0, z1), std::max(z0, z1)).upper * kSafety;
+    return enlarged(std::abs(s_) * f_.max_slope(std::min(z0, z1), std::max(z0, z1)).upper);
   }
 
   /// What the kernels' squares are at most beyond the last node, where |d| is at most `size`.
@@ -149,7 +149,7 @@ class HalfSums {
       right.bend = s_ * s_ * second_derivative(f_, zb, right.value, fb);
     }
     const double steep = std::min(
-        steepest_, (larger_or_nan(std::abs(left.slope), std::abs(right.slope)) + 0.5 * w * second) * kSafety);
+        steepest_, enlarged(larger_or_nan(std::abs(left.slope), std::abs(right.slope)) + 0.5 * w * second));
     const CellFunction a{
         {largest + bend, steep, second}, {steep, second, third}, bend, node_error, 1e-14 * std::abs(s_)};
     add_remainders(cell, left, right, a, mean_, variance_, sums_.rest);
@@ -198,7 +198,7 @@ KernelSquares kernel_squares(const Activation& activation, double m, double s, c
   for (const double sign : {1.0, -1.0}) {
     HalfSums(activation, m, sign * s, mean, variance, centers, sums).add();
   }
-  for (double& rest : sums.rest) rest = std::sqrt(rest) * kSafety;
+  for (double& rest : sums.rest) rest = enlarged(std::sqrt(rest));
   sums.mirror();
   return sums;
 }

@@ -50,7 +50,7 @@ NeuronDamping::Range NeuronDamping::of_lines(double y) const {
   const double left = y * left_slope_ * left_slope_;
   const double sum = branch(kink_, y * right_, y * mean_ * mean_) +
                      (left_slope_ != 0.0 ? branch(-kink_, left * right_, left * mean_ * mean_) : below_);
-  return {sum * (1.0 - 1e-9), sum * kSafety};
+  return {reduced(sum), enlarged(sum)};
 }
 
 NeuronDamping::Range NeuronDamping::of_nodes(double y) const {
@@ -63,9 +63,9 @@ NeuronDamping::Range NeuronDamping::of_nodes(double y) const {
 
 NeuronDamping::Range NeuronDamping::at(double y) const {
   // exp(-t) >= 1 - t and exp(-t) <= 1 - t + t^2/2 for t >= 0; log(1 + t) <= t.
-  const double moments = std::min(0.0, 0.5 * y * y * fourth_ * kSafety - y * least_);
+  const double moments = std::min(0.0, enlarged(0.5 * y * y * fourth_) - y * least_);
   if (is_small(y))
-    return {std::max(1.0 - y * most_ * kSafety, kLeastDamping), 1.0 + moments * (1.0 - 1e-9), moments};
+    return {std::max(1.0 - enlarged(y * most_), kLeastDamping), 1.0 + reduced(moments), moments};
   Range range{};
   if (is_linear_) {
     range = of_lines(y);
@@ -75,8 +75,8 @@ NeuronDamping::Range NeuronDamping::at(double y) const {
   } else {  // a is constant
     range = {std::exp(-y * most_), std::exp(-y * least_)};
   }
-  range.lower = std::max(range.lower * (1.0 - 1e-9), kLeastDamping);
-  range.upper = std::clamp(range.upper * kSafety, kLeastDamping, 1.0);
+  range.lower = std::max(reduced(range.lower), kLeastDamping);
+  range.upper = std::clamp(enlarged(range.upper), kLeastDamping, 1.0);
   range.logarithm = std::log(range.upper);
   return range;
 }
@@ -131,16 +131,16 @@ void DampingTables::know_node(Index j, int i) {
   static const UnitNodes nodes;
   const double* const unit = &nodes.at[static_cast<std::size_t>(i)];
   const NeuronDamping::Range range = neurons_[static_cast<std::size_t>(j)].at(scales_(j) * unit[0]);
-  logarithm_(i, j) = range.logarithm * (1.0 - 1e-9);
-  upper_(i, j) = range.upper * kSafety;
-  inverse_(i, j) = kSafety / range.lower;
+  logarithm_(i, j) = reduced(range.logarithm);
+  upper_(i, j) = enlarged(range.upper);
+  inverse_(i, j) = enlarged(1.0 / range.lower);
   double rise = first_rise(second(j) * scales_(j) * (unit[1] - unit[0]));
   if (i > 0) {  // they fall, and are convex
     rise = std::min(rise, next_rise(upper_(i - 1, j) * inverse_(i, j)));
     logarithm_(i, j) = std::min(logarithm_(i, j), logarithm_(i - 1, j));
     upper_(i, j) = std::min(upper_(i, j), upper_(i - 1, j));
   }
-  rise_(i, j) = inverse_(i, j) * rise * kSafety;
+  rise_(i, j) = enlarged(inverse_(i, j) * rise);
 }
 
 DampingTables::Place DampingTables::place(Index neuron, double scale) const {

@@ -16,17 +16,17 @@ namespace {
 /// Moments of d = a - E a from those of a - mu, |E a - mu| <= shift.
 CentralMoments central_moments(const NeuronNodes& nodes, const Enclosed& mean) {
   CentralMoments a{mean, nodes.power_moment(2), nodes.power_moment(3), nodes.power_moment(4)};
-  const double m2 = a.second.magnitude(), m3 = a.third.magnitude(), e = mean.error * kSafety;
-  a.second.error = (a.second.error + e * e) * kSafety;
-  a.third.error = (a.third.error + 3.0 * e * m2 + 2.0 * e * e * e) * kSafety;
-  a.fourth.error = (a.fourth.error + 4.0 * e * m3 + 6.0 * e * e * m2 + 3.0 * e * e * e * e) * kSafety;
+  const double m2 = a.second.magnitude(), m3 = a.third.magnitude(), e = enlarged(mean.error);
+  a.second.error = enlarged(a.second.error + e * e);
+  a.third.error = enlarged(a.third.error + 3.0 * e * m2 + 2.0 * e * e * e);
+  a.fourth.error = enlarged(a.fourth.error + 4.0 * e * m3 + 6.0 * e * e * m2 + 3.0 * e * e * e * e);
   a.second = nonnegative(a.second);
   return a;
 }
 
 void scale_law(KernelLaw& law, const Enclosed& factor) {
   law.mean = law.mean * factor;
-  law.deviation *= factor.upper() * kSafety;
+  law.deviation *= enlarged(factor.upper());
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ KernelArray NeuronKernels::centers() const {
 void NeuronKernels::take_squares(const KernelSquares& taken) {
   squares = taken;
   const auto deviation = [&](double chords, KernelName p) {
-    return (std::sqrt(positive_part(chords)) + taken.rest[p]) * kSafety;
+    return enlarged(std::sqrt(positive_part(chords)) + taken.rest[p]);
   };
   tau_value.deviation = deviation(taken.second(0, 0), kTauValue);
   kernel.deviation = deviation(taken.second(1, 1), kKernel);
@@ -74,17 +74,17 @@ void NeuronKernels::scale(double s) {
   scale_law(tau, two);
   for (KernelLaw* law : {&tau_value, &kernel, &square}) scale_law(*law, three);
   for (KernelLaw* law : {&kernel_value, &square_value}) scale_law(*law, four);
-  fourth *= four.upper() * kSafety;
-  tau_square *= four.upper() * kSafety;
+  fourth *= enlarged(four.upper());
+  tau_square *= enlarged(four.upper());
   squares.second *= three.value * three.value;
   squares.third *= four.value * four.value;
-  squares.tau *= four.value * kSafety;
+  squares.tau *= enlarged(four.value);
   // What rounding changes off the diagonal counts on it.
-  squares.second.diagonal() *= kSafety;
-  squares.third.diagonal() *= kSafety;
+  squares.second.diagonal() = enlarged(squares.second.diagonal());
+  squares.third.diagonal() = enlarged(squares.third.diagonal());
   const double powers[kKernelCount] = {three.value, three.value, three.value,
                                        four.value,  four.value,  two.value};
-  for (int p = 0; p < kKernelCount; ++p) squares.rest[p] *= powers[p] * kSafety;
+  for (int p = 0; p < kKernelCount; ++p) squares.rest[p] *= enlarged(powers[p]);
 }
 
 NeuronKernels neuron_kernels(const Activation& activation, double m, double s, const Enclosed& mean) {

@@ -75,7 +75,7 @@ void fill_chords(const OutputTransform& t, Eigen::Ref<Matrix> values) {
     values.row(cell * kColumns + kRule) = std::exp(t.logarithm[a] + 0.5 * (kEllipseAxis - 1.0) * fall) *
                                           (1.0 + kEllipseAxis) * larger_or_nan(left, right);
   }
-  values *= kSafety;
+  values = enlarged(values);
 }
 
 /// int_t^inf theta^(power-1) exp(-b (theta - t)) dtheta.
@@ -126,7 +126,7 @@ NoisePowers noise_moments(const NoiseTransform& transform) {
       integrals.row(row).segment(4 * l, 4) += rest * end;
     }
   }
-  integrals *= kSafety;
+  integrals = enlarged(integrals);
   const auto moments = [&](Index first) {
     const auto part = [&](Index kind) -> Matrix {
       return integrals(Eigen::seqN(first, rows), Eigen::seqN(kind, count, 4));

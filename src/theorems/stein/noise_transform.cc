@@ -74,7 +74,7 @@ class OutputSums {
       const double* const at = place.inverse + first;
       inverse = ChunkMap(at + 1).min(ChunkMap(at) + place.x * ChunkMap(place.rise + first));
     } else {
-      inverse = kSafety / larger_or_nan(1.0 - tables_.second(j) * kSafety * y, kLeastDamping);
+      inverse = enlarged(1.0 / larger_or_nan(1.0 - enlarged(tables_.second(j)) * y, kLeastDamping));
     }
     const Chunk growth = inverse - 1.0;
     // Var e^{-y a^2}/phi^2 = E e^{-2 y a^2}/phi^2 - 1, also at most y^2 Var(a^2)/phi^2.
@@ -88,9 +88,9 @@ class OutputSums {
   void add_node(int n) {
     const double theta = theta_(n), b = std::max(output_.least, 1e-9);
     // The transform falls.
-    output_.logarithm.push_back(std::min(output_.logarithm.back(), logarithm_(n) * (1.0 - 1e-9)));
-    output_.spread.push_back(std::sqrt(spread_(n)) * kSafety);
-    output_.growth.push_back(most_(n) * kSafety);
+    output_.logarithm.push_back(std::min(output_.logarithm.back(), reduced(logarithm_(n))));
+    output_.spread.push_back(enlarged(std::sqrt(spread_(n))));
+    output_.growth.push_back(enlarged(most_(n)));
     const double left = theta * theta / b + 2.0 * theta / (b * b) + 2.0 / (b * b * b);
     const auto nodes = static_cast<int>(output_.logarithm.size());
     if (nodes == kTransformNodes || std::exp(output_.logarithm.back()) * left < kNegligible) {
@@ -132,7 +132,7 @@ NoiseTransform noise_transform(const ActivationMap& activation, const DenseLayer
   for (Index l = 0; l < layer.outputs(); ++l) {
     if (!(noise(l) > 0.0)) continue;
     OutputTransform& output = made.outputs[static_cast<std::size_t>(l)];
-    output.least = layer.bias_variances()(l) / noise(l) * (1.0 - 1e-9);
+    output.least = reduced(layer.bias_variances()(l) / noise(l));
     sums.emplace_back(tables, kernels, per_unit.col(l), output);
   }
   for (int first = 0; first + kChunk <= kArgumentCount; first += kChunk) {
@@ -143,7 +143,7 @@ NoiseTransform noise_transform(const ActivationMap& activation, const DenseLayer
       if (!output.is_done()) output.add(first, made.shares);
     }
   }
-  made.shares = made.shares.cwiseMin(1.0) * kSafety;
+  made.shares = enlarged(made.shares.cwiseMin(1.0));
   return made;
 }
 

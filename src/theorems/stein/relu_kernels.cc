@@ -32,7 +32,7 @@ class UnitRelu {
  public:
   explicit UnitRelu(double k) : k_(k), tails_(squared_tails(k)) {
     const double relative = (32.0 + 4.0 * k * k) * kUnitRoundoff;
-    const auto enclosed = [&](double x) { return Enclosed{x, x * relative * kSafety}; };
+    const auto enclosed = [&](double x) { return Enclosed{x, enlarged(x * relative)}; };
     const Enclosed density = enclosed(normal_density(k)), kink = exactly(k);
     below_ = enclosed(normal_tail(-k));
     raw_[0] = enclosed(normal_tail(k));
@@ -68,8 +68,8 @@ class UnitRelu {
       const Enclosed product = mean_product(kernels[p], kernels[q], centers[p] * centers[q]);
       to += product.value;
       // 2 |x_p e x_q| <= e (x_p^2 + x_q^2).
-      *of_p += product.error * kSafety;
-      if (p != q) *of_q += product.error * kSafety;
+      *of_p += enlarged(product.error);
+      if (p != q) *of_q += enlarged(product.error);
     };
     for (int p = 0; p < 3; ++p) {
       for (int q = p; q < 3; ++q) add(p, q, sums.second(p, q), &sums.second(p, p), &sums.second(q, q));
@@ -115,7 +115,7 @@ class UnitRelu {
   /// L2 norms of what inexact coefficients change in the kernels.
   [[nodiscard]] KernelArray inexact() const {
     const auto norm = [&](std::size_t power, std::size_t kind) {
-      return std::sqrt(std::abs(integrals_[power][kind]) + errors_[power][kind]) * kSafety;
+      return enlarged(std::sqrt(std::abs(integrals_[power][kind]) + errors_[power][kind]));
     };
     const double e1 = first_.error, e2 = second_.error, e = start_.error;
     const double tau = e1 * norm(0, 2), tau_value = e1 * norm(2, 2);
@@ -215,7 +215,7 @@ SquaredTails squared_tails(double k) {
   const double end = kPanel * place - kFarthestKink;
   SquaredTails sums = extended(ends[static_cast<std::size_t>(place)], k, end - k);
   for (std::size_t n = 0; n < sums.value.size(); ++n) {
-    sums.error[n] = (sums.error[n] + kTailRounding * sums.value[n]) * kSafety;
+    sums.error[n] = enlarged(sums.error[n] + kTailRounding * sums.value[n]);
   }
   return sums;
 }

@@ -51,7 +51,7 @@ LayerKernels layer_kernels(const ActivationMap& activation, const DenseLayer& la
       noise = std::sqrt(v.sum());
     }
     // The neuron that the kernels describe moves the output and its mean.
-    all.moved += (std::sqrt(squared) + noise) * (relative * deviations(j) + 2.0 * k.moved) * kSafety;
+    all.moved += enlarged((std::sqrt(squared) + noise) * (relative * deviations(j) + 2.0 * k.moved));
   }
   all.covariance = m * variances.asDiagonal() * m.transpose();
   all.covariance.diagonal() += all.noise;
@@ -71,7 +71,7 @@ SteinCoordinates coordinates(const Matrix& covariance, const Vector& noise) {
   const double size = made.root.squaredNorm(), gamma = rounding_gamma(4 * n + 16);
   const auto off_diagonal = [](Matrix x) {
     x.diagonal().setZero();
-    return x.norm() * kSafety;
+    return enlarged(x.norm());
   };
   const Matrix image = made.root * covariance * made.root.transpose();
   const double least = image.diagonal().minCoeff() - off_diagonal(image) - gamma * size * covariance.norm();
@@ -83,7 +83,7 @@ SteinCoordinates coordinates(const Matrix& covariance, const Vector& noise) {
   const double reduction =
       (1.0 - 1e-11) /
       larger_or_nan(1.0,
-                    noise_image.diagonal().maxCoeff<Eigen::PropagateNaN>() / least * kSafety + made.defect);
+                    enlarged(noise_image.diagonal().maxCoeff<Eigen::PropagateNaN>() / least) + made.defect);
   made.noise = noise * reduction;
   made.shares = noise_image.diagonal() * (reduction / least);
   made.root *= (1.0 + 1e-12) / std::sqrt(least);
@@ -116,13 +116,13 @@ UpperBound stein_distance(const ActivationMap& activation, const DenseLayer& lay
   const SteinNorms norms = stein_norms(layer, at.root, kernels.neurons, transform.shares);
   const double flow = stein_flow(norms, at, transform);
   const double difference =
-      ((kernels.covariance - covariance).norm() * kSafety + kernels.error) * at.root.norm();
+      (enlarged((kernels.covariance - covariance).norm()) + kernels.error) * at.root.norm();
   const Matrix& m = layer.weight_mean();
   const Vector means = m * law.mean + layer.bias_mean();
   const Vector sizes = m.cwiseAbs() * law.mean.cwiseAbs() + layer.bias_mean().cwiseAbs();
   const double shift = (means - pushed.mean).norm() + rounding_gamma(layer.inputs() + 8) * sizes.norm() +
                        (m.cwiseAbs() * law.error).norm();
-  return {flow, (flow + difference + shift + kernels.moved) * (kSafety * kSafety)};
+  return {flow, enlarged(enlarged(flow + difference + shift + kernels.moved))};
 }
 
 }  // namespace mixcert

@@ -30,8 +30,8 @@ struct FlowNoise {
     const int first = first_transform_flow_node();
     for (int i = 1; i < first; ++i) {  // zeta >= 0
       const double w = flow_node(i), h = 1.0 / (1.0 - w * w);
-      plain.col(i - 1).setConstant(h * h * kSafety);
-      third_plain(i - 1) = h * h * h * kSafety;
+      plain.col(i - 1).setConstant(enlarged(h * h));
+      third_plain(i - 1) = enlarged(h * h * h);
     }
     const auto [second, third] = noise_moments(transform);
     const Index count = second.plain.rows();
@@ -83,7 +83,7 @@ class FlowIntegrand {
       const double missed = (two.error * top + three.error * cube) * std::sqrt(most);
       const bool is_known = most < INFINITY && inflation < 1e-3 && top < 0.5 * squares_(i) / kLeastShare;
       made(i) =
-          is_known ? (std::sqrt((square(i) + rounding) * (1.0 + inflation)) + missed) * kSafety : INFINITY;
+          is_known ? enlarged(std::sqrt((square(i) + rounding) * (1.0 + inflation)) + missed) : INFINITY;
     }
     return made;
   }
@@ -153,7 +153,7 @@ double stein_flow(const SteinNorms& norms, const SteinCoordinates& at, const Noi
     left = w;
     left_value = value;
   }
-  return best * kSafety;
+  return enlarged(best);
 }
 
 }  // namespace mixcert

@@ -28,7 +28,7 @@ Square with_remainders(const Square& g, const double* rest, const double* norms)
   const double e = std::clamp(std::sqrt(1.0 * n) * missed / std::max(known, 1e-300), 1e-6, 1e6);
   Square sum = (1.0 + e) * g;
   for (int p = 0; p < n; ++p) sum(p, p) += (1.0 + 1.0 / e) * n * rest[p] * rest[p];
-  return sum * kSafety;
+  return enlarged(sum);
 }
 
 class SteinSums {
@@ -111,7 +111,7 @@ class SteinSums {
              c_.lengths(j) * c_.traces(j) * k.tau_square;
       size += first_size(j);
     }
-    norms_.first = std::sqrt(positive_part(sum) + norms_.gamma * size) * kSafety;
+    norms_.first = enlarged(std::sqrt(positive_part(sum) + norms_.gamma * size));
   }
 
   /// Majorants of everything that is added, for its rounding.

@@ -30,7 +30,7 @@ const std::vector<double>& density_masses() {
     made.reserve(kDensityCells);
     const double step = 2.0 * kDensityReach / kDensityCells;
     for (int i = 0; i < kDensityCells; ++i) {
-      made.push_back(normal_mass(i * step - kDensityReach, (i + 1) * step - kDensityReach) * kSafety);
+      made.push_back(enlarged(normal_mass(i * step - kDensityReach, (i + 1) * step - kDensityReach)));
     }
     return made;
   }();
@@ -100,7 +100,7 @@ double SideMoments::square(const Neuron& neuron, double side, double rate) const
   }
   // y^2 <= (2/(e rate))^2 e^{rate y} for y >= 0.
   const double factor = 0.73576 / rate;
-  const double bound = factor * factor * std::exp(sum + error) * kSafety;
+  const double bound = enlarged(factor * factor * std::exp(sum + error));
   return bound < INFINITY ? bound : INFINITY;
 }
 
@@ -120,7 +120,7 @@ double smoothed_density_fourth(double m, double t, double s, double center) {
     last = next;
   }
   const double beyond = larger_or_nan(std::abs(center), std::abs(normal_density(0.0) - center)) + 1e-14;
-  return (sum + kBeyondReach * std::pow(beyond, 4)) * kSafety;
+  return enlarged(sum + kBeyondReach * std::pow(beyond, 4));
 }
 
 }  // namespace mixcert

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Sums over the second hidden layer's neurons, docs/theory/two_layers.md (Y.20), (Y.28). Sums of nonnegative
-// numbers are good to kSafety; products with signs get their rounding.
+// numbers are enlarged (R.10); products with signs get their rounding.
 #include "theorems/two_layers/output_sums.h"
 
 #include <algorithm>
@@ -77,13 +77,13 @@ CarriedParts::CarriedParts(const DenseLayer& layer, const DenseLayer& next, cons
   // What is bent in neuron l meets what is linear in the direction of column l alone.
   const Vector along = (images.along() + noise_images.along()).rowwise().norm();
   const double product = std::min(linear * bent, rest.dot(along));
-  mean = std::sqrt(linear * linear + bent * bent + 2.0 * product) * kSafety;
-  around = column_norms.cwiseAbs2().cwiseProduct(own) * kSafety;
-  whole = std::sqrt(next.weight_variances().colwise().sum().transpose().dot(all)) * kSafety;
+  mean = enlarged(std::sqrt(linear * linear + bent * bent + 2.0 * product));
+  around = enlarged(column_norms.cwiseAbs2().cwiseProduct(own));
+  whole = enlarged(std::sqrt(next.weight_variances().colwise().sum().transpose().dot(all)));
 }
 
 double CarriedParts::distance() const {
-  return std::sqrt(mean * mean + around.sum() + whole * whole) * kSafety;
+  return enlarged(std::sqrt(mean * mean + around.sum() + whole * whole));
 }
 
 JoinedDistance joined_distance(const CarriedParts& first, const std::vector<NeuronSpread>& spreads,
@@ -102,7 +102,7 @@ JoinedDistance joined_distance(const CarriedParts& first, const std::vector<Neur
     const double most = std::min(1.0, share * (1.0 + 1e-6)), least = share * (1.0 - 1e-6);
     unseen += column * column * orders.without(most, most * most * most);
     own += std::sqrt(first.around(l)) *
-           (column * std::sqrt(orders.without(least, 0.0)) * kSafety + column * move);
+           (enlarged(column * std::sqrt(orders.without(least, 0.0))) + column * move);
     shift += column * move;
     noise_shift += std::sqrt(variances.col(l).sum()) * move;
     sizes += column * column * full;
@@ -114,13 +114,13 @@ JoinedDistance joined_distance(const CarriedParts& first, const std::vector<Neur
   shift += std::sqrt(sizes) * rounding;
   noise_shift += std::sqrt(noise_sizes) * rounding;
   const double square = second.signal_square(output).upper;
-  const double seen = std::sqrt(positive_part(square - unseen * (1.0 - 1e-9))) + shift;
+  const double seen = std::sqrt(positive_part(square - reduced(unseen))) + shift;
   const double signal = std::sqrt(square) + shift;
   const double noise = std::sqrt(second.noise().sum()) + noise_shift;
   const double alone = first.distance();
   const double sum =
       alone * alone + signal * signal + noise * noise + 2.0 * (first.mean * seen + own + first.whole * noise);
-  return {std::sqrt(sum) * kSafety, 2.0 * (shift + noise_shift)};
+  return {enlarged(std::sqrt(sum)), 2.0 * (shift + noise_shift)};
 }
 
 }  // namespace mixcert

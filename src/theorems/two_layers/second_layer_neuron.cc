@@ -85,9 +85,9 @@ class NeuronBounds {
     const double t = positive_part(std::abs(x_.mean) / full_ - 4.0 * kSpreadAccuracy) * (1.0 - 1e-6);
     const double surrogate = std::min(0.5, 2.0 * normal_density(t) / (t * t * t));
     const double far =
-        t_.jump() * std::sqrt(x_.far_side + full_ * full_ * surrogate * kInexactNoise) * kSafety;
+        enlarged(t_.jump() * std::sqrt(x_.far_side + full_ * full_ * surrogate * kInexactNoise));
     const double root = std::sqrt(x_.noise * root_square() * kInexactNoise);
-    const double own = square_of(std::abs(slope) * root + far) * kSafety;
+    const double own = enlarged(square_of(std::abs(slope) * root + far));
     if (kRestWeight * square_of(far) + own < kRestWeight * square_of(best.rest) + best.own) {
       best.slope = slope;
       best.noise_slope = 0.0;
@@ -95,7 +95,7 @@ class NeuronBounds {
       best.own = own;
     }
     best.whole =
-        std::min(best.whole, square_of(std::abs(slope) * std::sqrt(x_.delta2 + root * root) + far) * kSafety);
+        std::min(best.whole, enlarged(square_of(std::abs(slope) * std::sqrt(x_.delta2 + root * root) + far)));
   }
 
   /// (Y.22) at the best of three slopes, which is returned too. The middle of all slopes is no further than
@@ -142,7 +142,7 @@ class NeuronBounds {
 
   /// |U delta|, U a function of h: (Y.29).
   [[nodiscard]] double decoupled(double second, double spread) const {
-    return std::sqrt(second * x_.delta2 + spread * x_.delta_sd) * kSafety;
+    return enlarged(std::sqrt(second * x_.delta2 + spread * x_.delta_sd));
   }
 
   /// alpha = F_m(E m'): Taylor's formula there.
@@ -182,7 +182,7 @@ class NeuronBounds {
     const double by_mean =
         0.5 * sigma_ * jump * varying * fourth_root(x_.u4) + 0.5 * x_.noise * third_ * x_.delta_u + curved;
     if (by_mean < best) slope = 0.5 * (f_.derivative(1.0) - f_.derivative(-1.0)) * mean_density / sigma_;
-    return std::min(best, by_mean * kSafety);
+    return std::min(best, enlarged(by_mean));
   }
 
   /// No less than E (s(m + noise^{1/2} g) - s(z') - slope delta)^2.

@@ -18,9 +18,9 @@ Vector square_couplings(const Matrix& m, const NeuronErrors& first, const Vector
   const Vector linear = m2 * gain.cwiseProduct(first.linear), bent = m3 * gain2.cwiseProduct(first.bent);
   Vector all(m.rows());
   for (Index l = 0; l < m.rows(); ++l) {
-    const double v = signal(l) * (1.0 - 1e-9);
+    const double v = reduced(signal(l));
     const double largest =
-        2.0 * (m2.row(l).transpose().cwiseProduct(gain2)).maxCoeff<Eigen::PropagateNaN>() / v * kSafety;
+        enlarged(2.0 * (m2.row(l).transpose().cwiseProduct(gain2)).maxCoeff<Eigen::PropagateNaN>() / v);
     if (!(v > 0.0) || !(largest < 1.0)) {
       all(l) = INFINITY;
       continue;
@@ -28,9 +28,8 @@ Vector square_couplings(const Matrix& m, const NeuronErrors& first, const Vector
     // No less than sup_k k r^{k-1}.
     const double growth = largest <= 0.5 ? 1.0 : larger_or_nan(1.0, -0.36788 / (largest * std::log(largest)));
     const double d = linear(l) / std::sqrt(v), y = bent(l) / v;
-    all(l) =
-        (own(l) / std::sqrt(v) + 1.41422 * d * d + 3.46411 * d * y + 2.4495 * std::sqrt(growth) * y * y) *
-        kSafety;
+    all(l) = enlarged(own(l) / std::sqrt(v) + 1.41422 * d * d + 3.46411 * d * y +
+                      2.4495 * std::sqrt(growth) * y * y);
   }
   return all;
 }

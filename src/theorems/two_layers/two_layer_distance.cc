@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Sums over the first layer's neurons for every neuron of the second (Y.25), then the theorems (Y.20),
-// (Y.28). Sums of nonnegative numbers are good to kSafety; sums with signs get their rounding.
+// (Y.28). Sums of nonnegative numbers are enlarged (R.10); sums with signs get their rounding.
 #include "theorems/two_layers/two_layer_distance.h"
 
 #include <algorithm>
@@ -45,12 +45,12 @@ FirstMoments first_moments(const ActivationMap& activation, const Gaussian& piec
     const ValuePowers powers =
         value_powers(activation.at(j), piece.mean(j), deviations(j), law.gain(j), {law.mean(j), law.error(j)},
                      {law.second(j), law.second_error(j)});
-    all.d2(j) = d * d * kSafety;
-    all.q2(j) = q * q * kSafety;
+    all.d2(j) = enlarged(d * d);
+    all.q2(j) = enlarged(q * q);
     all.d4(j) = larger_or_nan(powers.deviation, all.d2(j) * all.d2(j));
-    all.bent(j) = (std::hypot(law.quadratic(j), law.rest(j)) + law.error(j)) * kSafety;
+    all.bent(j) = enlarged(std::hypot(law.quadratic(j), law.rest(j)) + law.error(j));
     const double least = positive_part(std::hypot(law.linear(j), law.quadratic(j)) - 2.0 * law.error(j));
-    all.square_sd(j) = std::sqrt(all.d4(j) * kSafety - square(least * least) * (1.0 - 1e-9));
+    all.square_sd(j) = std::sqrt(enlarged(all.d4(j)) - reduced(square(least * least)));
     all.q4(j) = larger_or_nan(powers.square, all.q2(j) * all.q2(j));
   }
   return all;
@@ -59,7 +59,7 @@ FirstMoments first_moments(const ActivationMap& activation, const Gaussian& piec
 /// Fourth moments of sums of independent centred pairs: E (sum p)^2 (sum q)^2 is at most sum E p^2 sum E q^2
 /// + 2 (sum E pq)^2 + sum E p^2 q^2.
 Vector product_norm(const Vector& p2, const Vector& q2, const Vector& pq, const Vector& both) {
-  return (kSafety * (p2.array() * q2.array() + 2.0 * pq.array().square() + both.array())).sqrt();
+  return enlarged(p2.array() * q2.array() + 2.0 * pq.array().square() + both.array()).sqrt();
 }
 
 /// What the second layer's neurons have of the first, one entry each; empty where noise is missing or
@@ -107,10 +107,10 @@ std::vector<NeuronSpread> neuron_spreads(const DenseLayer& layer, const Surrogat
   std::vector<NeuronSpread> all;
   for (Index l = 0; l < noise.size(); ++l) {
     const double square = delta2(l) * delta2(l);
-    all.push_back({mean(l), noise(l), layer.bias_variances()(l), convex, signal(l) * kSafety,
-                   delta2(l) * kSafety,
-                   std::min(std::sqrt(2.0 * square + kurtosis(l)) * kSafety, couplings(l)),
-                   (3.0 * square + kurtosis(l)) * kSafety, u2(l) * kSafety, u3(l) * kSafety, u4(l) * kSafety,
+    all.push_back({mean(l), noise(l), layer.bias_variances()(l), convex, enlarged(signal(l)),
+                   enlarged(delta2(l)),
+                   std::min(enlarged(std::sqrt(2.0 * square + kurtosis(l))), couplings(l)),
+                   enlarged(3.0 * square + kurtosis(l)), enlarged(u2(l)), enlarged(u3(l)), enlarged(u4(l)),
                    hd(l), hu(l), du(l)});
   }
   return all;
@@ -151,7 +151,7 @@ double carried_slack(const ActivationMap& activation, const DenseLayer& layer, c
       const double moved = norm.gram_roots.dot(shifts) + std::sqrt(norm.metric.dot(noise));
       sum += norm.factor * (error.slack(norm) + moved);
     }
-    best = std::min(best, sum * kSafety);
+    best = std::min(best, enlarged(sum));
   }
   return best;
 }
@@ -159,7 +159,7 @@ double carried_slack(const ActivationMap& activation, const DenseLayer& layer, c
 /// Written so that NaN, left by an overflow, is no bound.
 UpperBound with_slack(double distance, double slack) {
   if (!(distance + slack < INFINITY)) return {INFINITY, INFINITY};
-  return {distance, next_up((distance + slack) * kSafety)};
+  return {distance, next_up(enlarged(distance + slack))};
 }
 
 }  // namespace
