@@ -124,25 +124,4 @@ void NeuronNodes::set_values(const NodeArray& nodes, const NodeArray& weights) {
   largest_error_ = enlarged(kUnitRoundoff * (128.0 + 1000.0 * s + sizes));
 }
 
-void NeuronNodes::set_tanh_values(const WeightedNodes& rule, Eigen::Index skip) {
-  const double m = neuron_.mean, s = neuron_.deviation, mu = neuron_.center;
-  const Eigen::Index count = rule.nodes.size() - 2 * skip;
-  table_.resize(count, 3);
-  table_.col(0) = rule.weights.segment(skip, count);
-  // tanh z = 1 - 2 / (1 + e), e = exp(2z), from node to node by one product; four of them side by side.
-  using Four = Eigen::Array<double, 4, 1>;
-  const double ratio = std::exp(2.0 * s * rule.step);
-  const double square = ratio * ratio;
-  Four e = Four(1.0, ratio, square, square * ratio) * std::exp(2.0 * (m + s * rule.nodes(skip)));
-  Eigen::Index i = 0;
-  for (; i + 4 <= count; i += 4) {
-    table_.col(1).segment<4>(i) = (1.0 - 2.0 / (1.0 + e)) - mu;
-    e *= square * square;
-  }
-  for (Eigen::Index k = 0; i + k < count; ++k) table_(i + k, 1) = (1.0 - 2.0 / (1.0 + e(k))) - mu;
-  table_.col(2) = table_.col(1) + mu;
-  value_error_ = largest_error_ = enlarged(
-      kUnitRoundoff * (40.0 + 2.0 * std::abs(m) + 100.0 * s + 180.0 / rule.step + 8.0 * std::abs(mu)));
-}
-
 }  // namespace mixcert

@@ -35,8 +35,7 @@ struct NodeDemand {
   double order = 0.0;      ///< exponential moments of this order; 0: none
   /// The rest of the sum damps errors by exp(-decay t^2/2), about; 0: every frequency counts the same.
   double decay = 0.0;
-  double exponent = 0.0;   ///< where errors are damped: e^-exponent is small enough
-  bool by_powers = false;  ///< for the moments of (Y.15) instead of the transform itself
+  double exponent = 0.0;  ///< where errors are damped: e^-exponent is small enough
 };
 
 /// |g(x + iy)| <= exp(constant + linear |x| + square x^2) where g is analytic.
@@ -106,13 +105,6 @@ class NeuronNodes {
     double beyond = 0.0;
   };
   [[nodiscard]] ErrorTerms transform_errors() const;
-  /// What the nodes miss of E exp(|t M (a - mu)| + (t noise a)^2/2) is at most rule exp(rule_rate t) + cut
-  /// exp(cut_rate t) for 0 <= t <= `most`; infinite where nothing is known.
-  struct Missing {
-    double rule = 0.0, rule_rate = 0.0;
-    double cut = 0.0, cut_rate = 0.0;
-  };
-  [[nodiscard]] Missing missing_up_to(double most) const;
   /// No less than the logarithms of E exp(t M (a - mu) + (t noise a)^2/2), t = order and t = -order; infinite
   /// where nothing is known.
   struct LogMoments {
@@ -134,11 +126,7 @@ class NeuronNodes {
   void place_smooth(const NodeDemand& demand);
   void place_smooth_panels(const NodeDemand& demand);
   void set_values(const NodeArray& nodes, const NodeArray& weights);
-  /// The same for tanh at the nodes of the trapezoidal rule but `skip` at either end, with one exponential.
-  void set_tanh_values(const WeightedNodes& rule, Eigen::Index skip);
-  /// How many nodes of the trapezoidal rule may be left out at either end.
   void charge_trapezoid(const Analytic& function, double half_width, double step, const NodeDemand& demand);
-  Eigen::Index shorten(const WeightedNodes& rule, const NodeDemand& demand);
   [[nodiscard]] GrowthExponent growth(double order, const NeuronReach& reach) const;
   /// A radius beyond which this reach counts e^-30 at most.
   [[nodiscard]] double radius_for(const NeuronReach& reach, const NodeDemand& demand) const;
@@ -160,8 +148,6 @@ class NeuronNodes {
   /// The same in a narrower strip, and no less than |Im a| there; for the damping.
   double log_narrow_error_ = 0.0, narrow_imaginary_ = INFINITY;
   NeuronReaches reaches_;
-  double cut_ = kCut;                                ///< nodes reach from -cut_ to cut_
-  double cut_mass_ = kCutMass;                       ///< no less than P(|Z| > cut_)
   double bound_ = 0.0;                               ///< no less than |a| there; infinite if unbounded
   double at_mean_ = 0.0, difference_at_mean_ = 0.0;  ///< no less than |f(m)|, |f(m) - mu|
   bool is_constant_ = false;

@@ -32,7 +32,7 @@ double NeuronNodes::transform_error(double alpha, double beta) const {
                       0.5 * inside * inside);
     inside = reach.radius;
   }
-  return enlarged(error) + cut_mass_;
+  return enlarged(error) + kCutMass;
 }
 
 NeuronNodes::ErrorTerms NeuronNodes::transform_errors() const {
@@ -45,26 +45,8 @@ NeuronNodes::ErrorTerms NeuronNodes::transform_errors() const {
                                     reach.imaginary * std::abs(neuron_.weight), 0.5 * moved * moved};
     inside = reach.radius;
   }
-  errors.beyond = cut_mass_;
+  errors.beyond = kCutMass;
   return errors;
-}
-
-NeuronNodes::Missing NeuronNodes::missing_up_to(double most) const {
-  if (is_constant_) return {};
-  if (reaches_.size() > 1) return {0.0, 0.0, missing(most), 0.0};
-  const GrowthExponent g = growth(most, reaches_.front());
-  const double rest = 1.0 - 2.0 * g.square;
-  const double peak = g.peak();
-  if (!(rest > 0.0) || !(peak < kLargestLogarithm) || !(cut_ * rest > g.linear)) {
-    return {0.0, 0.0, INFINITY, 0.0};
-  }
-  // Exponents are power series in t without negative coefficients, known at zero: below their chords.
-  const double scale = enlarged(enlarged(2.0 / std::sqrt(rest)));
-  const double at_cut = g.constant + cut_ * (g.linear + cut_ * g.square);
-  // P(Z > t) <= phi(t)/t.
-  const double tail = std::sqrt(rest) * (cut_ - g.linear / rest) > 4.0 ? 0.1 : 1.0;
-  return {scale * std::exp(log_rule_error_), enlarged(peak / most),
-          scale * tail * std::exp(-0.5 * cut_ * cut_), enlarged(at_cut / most)};
 }
 
 GrowthExponent NeuronNodes::growth(double order, const NeuronReach& reach) const {
@@ -91,7 +73,7 @@ double NeuronNodes::missing(double order) const {
     const double peak = g.peak();
     const double rest = 1.0 - 2.0 * g.square;
     // The rule's error from `inside` on, and the integral from there or from the cut on.
-    const double cut = std::max(inside, cut_) - g.linear / rest;
+    const double cut = std::max(inside, kCut) - g.linear / rest;
     if (!(rest > 0.0) || !(peak < kLargestLogarithm * kLargestLogarithm) || !(cut > 0.0)) return INFINITY;
     const double begin = positive_part(inside - g.linear / rest);
     sum += 2.0 / std::sqrt(rest) *
@@ -160,7 +142,7 @@ double NeuronNodes::damping(double t) const {
   const double value_part = std::sqrt(kappa) * value_error_;
   const double exponent = log_narrow_error_ + kappa * narrow_imaginary_ * narrow_imaginary_;
   const double rule =
-      exponent < kSmallEnough ? enlarged(std::exp(exponent)) + cut_mass_ : transform_error(0.0, kappa);
+      exponent < kSmallEnough ? enlarged(std::exp(exponent)) + kCutMass : transform_error(0.0, kappa);
   return std::min(1.0, enlarged(mean) + rule + value_part);
 }
 

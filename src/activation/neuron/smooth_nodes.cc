@@ -30,11 +30,6 @@ constexpr double kLargestRadius = 1e3;
 constexpr double kSmallGrowth = 8.0;
 // With less growth than this a narrower strip allows no longer step.
 constexpr double kLittleGrowth = 4.0;
-// A shorter range of nodes, and no less than P(|Z| > 7).
-constexpr double kShortCut = 7.0;
-constexpr double kShortCutMass = 2.6e-12;
-// Exponentials of twice this neither overflow nor vanish.
-constexpr double kLargestForProducts = 300.0;
 // The coarsest rule's step.
 constexpr double kLongEnough = 0.8;
 
@@ -94,10 +89,6 @@ struct LocalSlope {
 }  // namespace
 
 double NeuronNodes::growth_for(const NeuronReach& reach, const NodeDemand& demand) const {
-  if (demand.by_powers) {
-    const double rate = growth(demand.frequency, reach).peak() / demand.frequency;
-    return largest_square(rate, -0.5 * demand.decay, demand.frequency);
-  }
   const double moved = reach.imaginary * neuron_.noise;
   return largest_square(std::abs(neuron_.weight) * reach.imaginary, 0.5 * (moved * moved - demand.decay),
                         demand.frequency);
@@ -113,7 +104,7 @@ double NeuronNodes::wanted_exponent(const NeuronReach& reach, const NodeDemand& 
 double NeuronNodes::radius_for(const NeuronReach& reach, const NodeDemand& demand) const {
   const double alpha = demand.frequency * std::abs(neuron_.weight);
   const double beta = 0.5 * demand.frequency * demand.frequency * neuron_.noise * neuron_.noise;
-  const GrowthExponent g = growth(demand.by_powers ? demand.frequency : demand.order, reach);
+  const GrowthExponent g = growth(demand.order, reach);
   const double for_moments = (g.linear + std::sqrt(2.0 * g.peak() + 60.0)) / (1.0 - 2.0 * g.square);
   const double for_transform = std::sqrt(2.0 * reach.imaginary * (alpha + beta * reach.imaginary) + 60.0);
   const double radius = std::max({11.0, for_moments, for_transform});
@@ -180,14 +171,7 @@ void NeuronNodes::place_smooth(const NodeDemand& demand) {
   reaches_ = best;
   bound_ = bound;
   charge_trapezoid(*function, half_width, rule->step, demand);
-  const Eigen::Index skip = shorten(*rule, demand);
-  if (f.function() == ActivationFunction::Tanh && demand.by_powers &&
-      std::abs(neuron_.mean) + 10.0 * s < kLargestForProducts) {
-    return set_tanh_values(*rule, skip);
-  }
-  if (skip == 0) return set_values(rule->nodes, rule->weights);
-  const Eigen::Index count = rule->nodes.size() - 2 * skip;
-  set_values(rule->nodes.segment(skip, count), rule->weights.segment(skip, count));
+  set_values(rule->nodes, rule->weights);
 }
 
 /// (V.4) in the strip of this half width, and in half of it where the factor decays.
@@ -200,16 +184,6 @@ void NeuronNodes::charge_trapezoid(const Analytic& function, double half_width, 
   log_narrow_error_ = kLogTrapezoid + 0.5 * a * (0.25 * a - 2.0 * std::numbers::pi / step);
   narrow_imaginary_ =
       std::min(enlarged(narrow.slope * narrow.half_width), imaginary_part(function.tanh_form, narrow));
-}
-
-Eigen::Index NeuronNodes::shorten(const WeightedNodes& rule, const NodeDemand& demand) {
-  if (!demand.by_powers || reaches_.size() > 1) return 0;
-  const GrowthExponent g = growth(demand.frequency, reaches_.front());
-  const double at_cut = g.constant + kShortCut * (g.linear + kShortCut * g.square);
-  if (!(at_cut < kSmallGrowth) || !(g.linear < kShortCut * (1.0 - 2.0 * g.square))) return 0;
-  cut_ = kShortCut;
-  cut_mass_ = kShortCutMass;
-  return rule.nodes.size() / 2 - static_cast<Eigen::Index>(std::ceil(kShortCut / rule.step));
 }
 
 void NeuronNodes::place_smooth_panels(const NodeDemand& demand) {

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Neurons that move the sum little enter by their moments (Y.15), the others by nodes; the period comes from
-// exponential moments, the number of frequencies from the noise. Errors: docs/theory/stein.md (Y.2), (Y.4).
+// The period comes from exponential moments, the number of frequencies from the noise. Errors:
+// docs/theory/stein.md (Y.2), (Y.4).
 #include "theorems/output_law/distribution_series.h"
 
 #include <algorithm>

@@ -23,7 +23,8 @@ UpperBound output_law_distance(const ActivationMap& activation, const DenseLayer
 // The last hidden layer's term where its neurons are correlated by a weak signal, docs/theory/two_layers.md
 // (Y.30): without the signal they are independent, and the law of one output can be computed (Y.1).
 
-/// W2 between the push of the last layer's piece and the output's Gaussian, where (Y.30) may hold.
-UpperBound weak_signal_distance(const Situation& situation);
+/// W2 between the push of the last layer's piece and the output's Gaussian, where (Y.30) may hold; infinite
+/// where it would certainly not be below `beaten`.
+UpperBound weak_signal_distance(const Situation& situation, double beaten);
 
 }  // namespace mixcert

@@ -14,7 +14,8 @@ bool sharpen_by_output_law(const Situation& situation, Index /*layer*/, Certific
 }
 
 bool sharpen_by_weak_signal(const Situation& situation, Index /*layer*/, Certificate& certificate) {
-  return take_smaller(weak_signal_distance(situation), "Y.30", certificate.layers.back());
+  LayerTerms& last = certificate.layers.back();
+  return take_smaller(weak_signal_distance(situation, last.local.upper), "Y.30", last);
 }
 
 /// Of this hidden layer and the one before it; true where there is none before.

@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// docs/theory/stein.md (Y.3), "How accurate", (Y.15), (Y.16).
+// docs/theory/stein.md (Y.3), "How accurate", (Y.16).
 #include "theorems/output_law/placed_neuron.h"
 
 #include <algorithm>
@@ -11,32 +11,21 @@ namespace {
 
 // Of all neurons' quadratures together, where errors are damped.
 constexpr double kAccuracy = 20.0;
-// Of the remainders of all neurons' moments together.
-constexpr double kRemainders = 1e-9;
 // Neurons with more than this share of the variance are not damped by the others.
 constexpr double kLargestShare = 0.6;
 constexpr double kDecayOfRest = 0.8;
 // Variance of the Gaussian that bounds a neuron's exponential moments, beyond the neuron's own.
 constexpr double kMostExcess = 0.06;
-// Moments are integrated for this frequency, or for a lower one where noise times slope is this at most.
-constexpr double kHighestByPowers = 5.0;
-constexpr double kLowestByPowers = 2.0;
-constexpr double kLargestSpread = 0.55;
-// Of moments; with a larger error the nodes themselves are better.
-constexpr double kMostPowerError = 1e-9;
 
 }  // namespace
 
 TransformAccuracy::TransformAccuracy(double highest, std::size_t neurons, bool strict)
-    : frequency(highest),
-      exponent(kAccuracy + std::log(static_cast<double>(neurons))),
-      powers(kRemainders / static_cast<double>(neurons)),
-      is_strict(strict) {}
+    : frequency(highest), exponent(kAccuracy + std::log(static_cast<double>(neurons))), is_strict(strict) {}
 
 PlacedNeuron::PlacedNeuron(const SummandNeuron& neuron, const TransformAccuracy& accuracy)
     : neuron_(&neuron), concentration_(neuron), nodes_(neuron, demand(accuracy)) {}
 
-/// Also settles everything but the nodes.
+/// What the nodes are asked for; decides on the way whether the neuron is heavy, and its share.
 NodeDemand PlacedNeuron::demand(const TransformAccuracy& accuracy) {
   const double square = neuron_->weight * neuron_->weight;
   const double own = square * positive_part(neuron_->second - neuron_->center * neuron_->center);
@@ -45,12 +34,8 @@ NodeDemand PlacedNeuron::demand(const TransformAccuracy& accuracy) {
   const bool is_damped = !accuracy.is_strict && share_ <= kLargestShare;
   is_heavy_ = !is_damped || square * bound * bound - own > kMostExcess;
   const double decay = is_damped ? kDecayOfRest * (1.0 - share_) : 0.0;
-  const double spread = neuron_->noise * concentration_.slope();
-  most_ = std::min({accuracy.frequency, kHighestByPowers, kLargestSpread / (spread + 1e-9)});
-  if (!is_heavy_ && most_ > kLowestByPowers) powers_ = accuracy.powers.count(share_, decay);
-  if (powers_ > 0) return {most_, 0.0, decay, accuracy.exponent, true};
   const double order = !is_heavy_ ? 0.0 : accuracy.is_strict ? kMomentOrders[0] : kMomentOrders[1];
-  return {accuracy.frequency, order, decay, accuracy.exponent, false};
+  return {accuracy.frequency, order, decay, accuracy.exponent};
 }
 
 double PlacedNeuron::heavy_slope() const {
@@ -62,14 +47,6 @@ NeuronNodes::LogMoments PlacedNeuron::log_moments(double order) const {
   if (!is_heavy_) return logs;
   const NeuronNodes::LogMoments by_nodes = nodes_.log_moments(order);
   return {std::min(logs.plus, by_nodes.plus), std::min(logs.minus, by_nodes.minus)};
-}
-
-void PlacedNeuron::write_factor(const Frequencies& frequencies, TransformFactor& factor) const {
-  if (powers_ > 0) {
-    MomentTransform(*neuron_, nodes_, powers_, most_).evaluate(frequencies, factor);
-    if (factor.largest_error(frequencies) <= kMostPowerError) return;
-  }
-  factor_by_nodes(*neuron_, nodes_, frequencies, factor);
 }
 
 }  // namespace mixcert

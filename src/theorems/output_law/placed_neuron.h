@@ -1,11 +1,9 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// One neuron of a sum with its nodes: how many of them there are, whether its characteristic function comes
-// from moments (Y.15) or from the nodes (Y.4), and its exponential moments (Y.16). All choices are valid;
-// they say how small errors become.
+// One neuron of a sum with its nodes: how many of them there are, its characteristic function (Y.4) and its
+// exponential moments (Y.16). All choices are valid; they say how small errors become.
 #pragma once
 
-#include "theorems/output_law/moment_transform.h"
 #include "theorems/output_law/neuron_concentration.h"
 #include "theorems/output_law/transform_product.h"
 
@@ -14,12 +12,11 @@ namespace mixcert {
 /// Orders of exponential moments that are tried.
 inline constexpr double kMomentOrders[] = {5.25, 3.5, 2.0};
 
-/// What nodes and moments are to be good for.
+/// What nodes are to be good for.
 struct TransformAccuracy {
   double frequency;  ///< the highest, about
   double exponent;   ///< of quadratures, where errors are damped
-  MomentCounts powers;
-  bool is_strict;  ///< nothing has to be damped
+  bool is_strict;    ///< nothing has to be damped
 
   TransformAccuracy(double highest, std::size_t neurons, bool strict);
 };
@@ -37,7 +34,9 @@ class PlacedNeuron {
   /// No less than the logarithms of E exp(t M (a - mu) + (t noise a)^2/2), t = order and t = -order.
   [[nodiscard]] NeuronNodes::LogMoments log_moments(double order) const;
   /// Overwrites `factor`.
-  void write_factor(const Frequencies& frequencies, TransformFactor& factor) const;
+  void write_factor(const Frequencies& frequencies, TransformFactor& factor) const {
+    factor_by_nodes(*neuron_, nodes_, frequencies, factor);
+  }
 
  private:
   NodeDemand demand(const TransformAccuracy& accuracy);
@@ -45,9 +44,7 @@ class PlacedNeuron {
   const SummandNeuron* neuron_;
   NeuronConcentration concentration_;
   bool is_heavy_ = false;  ///< exponential moments by nodes
-  int powers_ = 0;         ///< moments to be used; 0: none
   double share_ = 0.0;
-  double most_ = 0.0;  ///< moments are integrated for this frequency
   NeuronNodes nodes_;
 };
 

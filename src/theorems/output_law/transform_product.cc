@@ -102,20 +102,12 @@ void write_errors(const SummandNeuron& neuron, const NeuronNodes& nodes, const F
 
 Frequencies::Frequencies(double h, Index frequency_count) : spacing(h), count(frequency_count) {
   const auto size = static_cast<std::size_t>((count + 3) / 4);
-  for (FrequencyValues* values : {&order, &time, &rest}) values->reserve(size);
+  for (FrequencyValues* values : {&order, &time}) values->reserve(size);
   for (std::size_t b = 0; b < size; ++b) {
     const auto first = 4.0 * static_cast<double>(b) + 1.0;
     order.emplace_back(first, first + 1.0, first + 2.0, first + 3.0);
     time.push_back(h * order.back());
-    rest.emplace_back((-0.4 * time.back().square()).exp());
   }
-}
-
-double TransformFactor::largest_error(const Frequencies& frequencies) const {
-  FourValues largest = FourValues::Zero();
-  for (std::size_t b = 0; b < error.size(); ++b)
-    largest = larger_or_nan(largest, error[b] * frequencies.rest[b]);
-  return largest.maxCoeff();
 }
 
 void factor_by_nodes(const SummandNeuron& neuron, const NeuronNodes& nodes, const Frequencies& frequencies,

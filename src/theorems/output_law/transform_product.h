@@ -24,15 +24,12 @@ struct Frequencies {
   Index count;
   FrequencyValues order;  ///< k
   FrequencyValues time;   ///< kh
-  FrequencyValues rest;   ///< about the size of a sum without one of its terms: exp(-0.4 (kh)^2)
 };
 
 /// One factor, and no less than its error; where that is above 1/2 the factor counts as 0 with error 1.
 struct TransformFactor {
   explicit TransformFactor(std::size_t size) : real(size), imaginary(size), error(size) {}
   void resize(std::size_t size);
-  /// The largest error times `rest`.
-  [[nodiscard]] double largest_error(const Frequencies& frequencies) const;
 
   FrequencyValues real, imaginary, error;
 };

@@ -41,7 +41,7 @@ struct WeakSignal {
 
 }  // namespace
 
-UpperBound weak_signal_distance(const Situation& situation) {
+UpperBound weak_signal_distance(const Situation& situation, double beaten) {
   const Network& network = situation.network;
   const Index last = situation.depth;
   const DenseLayer &before = network.layer(last - 1), &next = network.layer(last);
@@ -63,6 +63,8 @@ UpperBound weak_signal_distance(const Situation& situation) {
     whole += uncertainty(l) * lipschitz * lipschitz * signal;
   }
   const double moved = enlarged(std::sqrt(rest * rest + around + whole));
+  // A signal that is not weak has lost before the law of the rest is computed, which costs far more.
+  if (!(moved < beaten)) return {INFINITY, INFINITY};
   // The signal's part of the output is normal and independent of all else: it joins the bias.
   const Vector row = weights.cwiseProduct(slopes);
   const Vector sizes = row.cwiseAbs().cwiseProduct(variances.cwiseSqrt());
