@@ -16,7 +16,8 @@ namespace mixcert::lab {
 namespace {
 
 /// One row of the paper's Table 3, and the critic's priors as docs/prior-selection.md has them: made on a GPU
-/// with 1,000 critic steps, relative Gelbrich and empirical distances.
+/// with 1,000 critic steps by a program that is no longer in the tree (`mixcert critic-prior` is the same
+/// method), relative Gelbrich and empirical distances.
 struct PaperPrior {
   const char* arch;
   const char* label;
@@ -33,7 +34,8 @@ constexpr PaperPrior kPaper[] = {
     {"1-128-128-1", "[2x128]", "0.5", 0.69, 0.53, 0.43, 0.190, 0.353},
 };
 constexpr const char* kStored =
-    "stored: python3 scripts/gpu/critic_prior.py; scripts/compare_priors --critics DIR";
+    "stored: scripts/gpu/critic_prior.py of commit 8b47a96224d4 (no longer in the tree); "
+    "scripts/compare_priors --critics DIR";
 
 PriorComparisonOptions comparison_options(const Context& context) {
   PriorComparisonOptions options;
