@@ -105,8 +105,8 @@ Plot function_plot(const Vector& x, const Functions& functions) {
   plot.title = functions.title;
   plot.x = {"input x", false, -1.0, 1.0};
   plot.y = {"output", false, -4.5, 4.5};
-  PlotBand band{"99.7 % (3 deviations)", places, {}, {}, Colour::Sky};
-  PlotLine centre{"mean", places, {}, Colour::Vermilion, Dash::Solid, false};
+  PlotBand band{"99.7 % (3 deviations)", places, {}, {}, Colour::Grey};
+  PlotLine centre{"mean", places, {}, Colour::Ink, Dash::Solid, false};
   for (Index i = 0; i < x.size(); ++i) {
     band.low.push_back(mean(i) - 3.0 * deviation(i));
     band.high.push_back(mean(i) + 3.0 * deviation(i));
@@ -118,7 +118,7 @@ Plot function_plot(const Vector& x, const Functions& functions) {
     plot.lines.push_back({"functions drawn",
                           places,
                           {one.data(), one.data() + one.size()},
-                          Colour::Blue,
+                          Colour::Green,
                           Dash::Solid,
                           false,
                           0.9});

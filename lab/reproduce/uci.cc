@@ -134,8 +134,7 @@ Plot score_plot(const std::string& set, bool nll) {
   plot.x.names = {"gp", "isotropic", "fan-in", "tuned"};
   plot.x.label = "prior";
   plot.y = {nll ? "NLL" : "RMSE"};
-  plot.width = 400.0;
-  plot.height = 280.0;
+  plot.height = 200.0;
   const auto dots = [&](const std::string& name, Colour colour, const auto& scores, double first,
                         double shift) {
     PlotDots d{name, {}, {}, colour};
@@ -152,7 +151,7 @@ Plot score_plot(const std::string& set, bool nll) {
     }
     return d;
   };
-  plot.dots = {dots("process", Colour::Blue, kProcessScores, 0.0, 0.0),
+  plot.dots = {dots("process", Colour::Ink, kProcessScores, 0.0, 0.0),
                dots("mean-field (VOGN)", Colour::Orange, kVognScores, 1.0, -0.12),
                dots("sampled (HMC)", Colour::Green, kHmcScores, 1.0, 0.12)};
   return plot;
@@ -170,7 +169,8 @@ Outcome figure_uci(const Context& context) {
       "sampled by HMC (docs/uci-priors.md has the schedules, what had not mixed, and the tables with other "
       "steps). Those "
       "rows were made with PyTorch programs of an earlier state of version 0.1.0 that are no longer in the "
-      "tree; mixcert train and mixcert hmc are the same methods. The paper prints no numbers for its figure."};
+      "tree; mixcert train and mixcert hmc are the same methods. The paper prints no numbers for its "
+      "figure."};
   ResultTable table{"figure-uci", "Test scores", {}, {}, {}};
   table.columns = {{"set", ColumnKind::Label},     {"prior", ColumnKind::Label},
                    {"splits", ColumnKind::Number}, {"RMSE", ColumnKind::Estimate},
