@@ -4,7 +4,9 @@
 // bounds are componentwise (S.1); the clustered signature stands for the best locations there are.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "mixcert/statistics/simulate.h"
 #include "reproduce/outcome_file.h"
@@ -94,7 +96,7 @@ void add_convergence_plots(Index components, const std::vector<double>& x,
                        "estimate for samples of the signature itself.");
   empirical.lines = {
       line_of("adaptive grid", x, rows, "adaptive_empirical", Colour::Orange, Dash::Solid),
-      line_of("uniform grid", x, rows, "uniform_empirical", Colour::Purple, Dash::Dashed),
+      line_of("uniform grid", x, rows, "uniform_empirical", Colour::Amber, Dash::Dashed),
       line_of("clustered", x, rows, "clustered_empirical", Colour::Green, Dash::DashDotted),
       line_of("floor (adaptive)", x, rows, "adaptive_empirical_floor", Colour::Grey, Dash::Dotted)};
   outcome.add(formal);
@@ -156,32 +158,41 @@ Outcome figure_conservatism(const Context& context) {
                    {"formal", ColumnKind::Certified}, {"empirical", ColumnKind::Estimate},
                    {"empirical", ColumnKind::Floor},  {"formal / empirical", ColumnKind::Number},
                    {"samples", ColumnKind::Number}};
-  Plot plot =
-      convergence_plot("figure-conservatism", "Bound (solid) and estimate (dashed)",
-                       "Adaptive grids for mixtures of M Gaussians; floors of the estimates in the table.");
+  std::vector<Plot> panels;
+  double low = std::numeric_limits<double>::infinity(), high = 0.0;
   const std::vector<Index> sizes =
       context.quick() ? std::vector<Index>{1, 4} : std::vector<Index>{1, 2, 4, 8, 16};
-  const std::vector<Colour> colours = {Colour::Ink, Colour::Blue, Colour::Green, Colour::Purple,
-                                       Colour::Vermilion};
-  for (std::size_t m = 0; m < sizes.size(); ++m) {
+  for (const Index size : sizes) {
     std::vector<RowNumbers> rows;
     std::vector<double> x;
     for (const Index locations : locations_of(context)) {
-      if (locations < sizes[m]) continue;
-      const RowNumbers row = signature_row(context, sizes[m], locations, false);
+      if (locations < size) continue;
+      const RowNumbers row = signature_row(context, size, locations, false);
       x.push_back(static_cast<double>(locations));
-      table.rows.push_back({{std::to_string(sizes[m]), std::to_string(locations), row.at("adaptive"),
+      table.rows.push_back({{std::to_string(size), std::to_string(locations), row.at("adaptive"),
                              row.at("adaptive_empirical"), row.at("adaptive_empirical_floor"),
                              row.at("adaptive") / row.at("adaptive_empirical"), row.at("samples")},
                             {{context.command("figure-conservatism")}, "", "", context.options.seed}});
       rows.push_back(row);
     }
-    PlotLine formal = line_of(fmt::format("M = {}", sizes[m]), x, rows, "adaptive", colours[m], Dash::Solid);
-    formal.markers = false;
-    plot.lines.push_back(formal);
-    plot.lines.push_back(line_of("", x, rows, "adaptive_empirical", colours[m], Dash::Dashed));
+    Plot& panel = panels.emplace_back(convergence_plot(
+        fmt::format("figure-conservatism-{}", size), fmt::format("Adaptive grids, M = {}", size),
+        "Bound and estimate for a mixture of M Gaussians; floors of the estimates in the table."));
+    panel.lines = {line_of("bound", x, rows, "adaptive", Colour::Blue, Dash::Solid),
+                   line_of("estimate", x, rows, "adaptive_empirical", Colour::Orange, Dash::Dashed)};
+    for (const PlotLine& line : panel.lines) {
+      for (const double y : line.y) {
+        low = std::min(low, y);
+        high = std::max(high, y);
+      }
+    }
   }
-  outcome.add(plot);
+  // Axes of the same ends: gaps between bound and estimate can be compared by eye.
+  for (Plot& panel : panels) {
+    panel.y.low = 0.8 * low;
+    panel.y.high = 1.25 * high;
+    outcome.add(panel);
+  }
   outcome.tables.push_back(std::move(table));
   return outcome;
 }

@@ -82,7 +82,7 @@ void add_costs(const Context& context, const Subject& subject, ResultTable& tabl
   plot.y = {"relative W2", true};
   PlotDots sampled{"Monte Carlo, bracket", {}, {}, Colour::Green};
   PlotLine paper{"paper mode, formal", {}, {}, Colour::Purple, Dash::Solid, true};
-  PlotDots paper_distance{"paper mode, empirical", {}, {}, Colour::Sky};
+  PlotDots paper_distance{"paper mode, empirical", {}, {}, Colour::Amber};
   PlotLine ours{"ours, formal", {}, {}, Colour::Blue, Dash::Solid, true};
   PlotDots our_bracket{"ours, bracket", {}, {}, Colour::Orange};
   const Index statistics = context.size(500, 10000);

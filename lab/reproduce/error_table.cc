@@ -115,8 +115,8 @@ Plot error_plot(const ResultTable& table, const std::vector<std::string>& names)
       "Proven bounds of the paper's method and of ours, and the statistical upper bound of ours by coupled "
       "simulation.";
   plot.y = {"relative W2", true};
-  plot.width = 720.0;
-  plot.height = 460.0;
+  plot.wide = true;
+  plot.height = 310.0;
   plot.x.turned = true;
   plot.x.names = names;
   plot.dots = {{"paper, printed formal", {}, {}, Colour::Ink},

@@ -18,7 +18,7 @@ std::string Context::command(std::string_view name) const {
 }
 
 void Outcome::add(const Plot& plot) {
-  drawings.push_back({plot.name, plot.title, plot.caption, draw_plot(plot), plot.width > 600.0});
+  drawings.push_back({plot.name, plot.title, plot.caption, plot_chart(plot), plot.wide});
 }
 
 const std::vector<Experiment>& experiments() {

@@ -52,7 +52,7 @@ struct Drawing {
   std::string name;  ///< of its file
   std::string title;
   std::string caption;
-  std::string svg;
+  std::string chart;  ///< Vega specification
   bool wide = false;  ///< takes a row of the page
 };
 
@@ -63,7 +63,7 @@ struct Outcome {
   bool complete = true;  ///< false where something was missing that may be there another time
   double seconds = 0.0;  ///< wall clock, of all runs that it took
 
-  /// Draws the plot and keeps it.
+  /// Keeps the chart of the plot.
   void add(const Plot& plot);
 };
 

@@ -66,6 +66,25 @@ page::Table origin_table(const ResultTable& table) {
   return shown;
 }
 
+/// Wide drawings have a row of their own; others stand two beside each other.
+void add_drawings(const std::vector<Drawing>& drawings, page::Section& section) {
+  page::FigureRow row{{}, true};
+  const auto finish = [&] {
+    if (!row.figures.empty()) section.blocks.emplace_back(std::exchange(row, {{}, true}));
+  };
+  for (const Drawing& drawing : drawings) {
+    if (drawing.wide) finish();
+    page::Figure figure;
+    figure.title = drawing.title;
+    figure.caption = drawing.caption;
+    figure.alternative = drawing.title + ". " + drawing.caption;
+    figure.spec = drawing.chart;
+    row.figures.push_back(std::move(figure));
+    if (drawing.wide) finish();
+  }
+  finish();
+}
+
 page::Section section_of(const Context& context, const Experiment& experiment, const Outcome* outcome) {
   page::Section section{fmt::format("{}: {}", experiment.name, experiment.title), {}};
   const std::string command = context.command(experiment.name);
@@ -76,7 +95,6 @@ page::Section section_of(const Context& context, const Experiment& experiment, c
   for (const std::string& remark : outcome->remarks) section.blocks.emplace_back(page::Paragraph{remark});
   page::FileLinks links{{{std::string(experiment.name) + ".json", "JSON"}}};
   page::Folded origins{"Where each row comes from", {}};
-  page::DrawingRow drawings;
   for (const ResultTable& table : outcome->tables) {
     section.blocks.emplace_back(page::Paragraph{table.title});
     section.blocks.emplace_back(shown_table(table));
@@ -84,11 +102,9 @@ page::Section section_of(const Context& context, const Experiment& experiment, c
     origins.tables.push_back(origin_table(table));
     links.files.push_back({table.name + ".csv", table.name + ".csv"});
   }
-  for (const Drawing& drawing : outcome->drawings) {
-    drawings.drawings.push_back({drawing.title, drawing.caption, drawing.svg, drawing.wide});
-    links.files.push_back({drawing.name + ".svg", drawing.name + ".svg"});
-  }
-  if (!drawings.drawings.empty()) section.blocks.emplace_back(std::move(drawings));
+  for (const Drawing& drawing : outcome->drawings)
+    links.files.push_back({drawing.name + ".vega.json", drawing.name + ".vega.json"});
+  add_drawings(outcome->drawings, section);
   if (!origins.tables.empty()) section.blocks.emplace_back(std::move(origins));
   section.blocks.emplace_back(page::FactList{{{"Command", command, true},
                                               {"In the paper", std::string(experiment.source)},

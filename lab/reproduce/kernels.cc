@@ -118,18 +118,12 @@ Plot heat_plot(const std::string& name, const std::string& title, const Matrix& 
   plot.heat = {{values, limit}};
   plot.y.names = class_names(labels);
   std::reverse(plot.y.names.begin(), plot.y.names.end());
-  plot.y.low = -0.5;
-  plot.y.high = static_cast<double>(labels.size()) - 0.5;
   plot.y.label = "inputs by class";
   plot.x.label = kernel ? "inputs by class" : "output";
   if (kernel) plot.x.names = class_names(labels);
   if (!kernel) {
     for (Index c = 0; c < values.cols(); ++c) plot.x.names.push_back(std::to_string(c));
   }
-  plot.x.low = -0.5;
-  plot.x.high = static_cast<double>(plot.x.names.size()) - 0.5;
-  plot.width = 400.0;
-  plot.height = 380.0;
   return plot;
 }
 

@@ -107,7 +107,7 @@ std::string markdown(const Context& context, const Experiment& experiment, const
   for (const ResultTable& table : outcome.tables) text += table_markdown(table) + "\n";
   if (!outcome.drawings.empty()) text += "## Drawings\n\n";
   for (const Drawing& drawing : outcome.drawings)
-    text += fmt::format("- `{}.svg`: {}. {}\n", drawing.name, drawing.title, drawing.caption);
+    text += fmt::format("- `{}.vega.json`: {}. {}\n", drawing.name, drawing.title, drawing.caption);
   return text;
 }
 
@@ -122,11 +122,11 @@ void write_outcome(const Context& context, const Experiment& experiment, const O
   }
   Json drawings = Json::array();
   for (const Drawing& drawing : outcome.drawings) {
-    write_file(out / (drawing.name + ".svg"), drawing.svg);
+    write_file(out / (drawing.name + ".vega.json"), drawing.chart);
     drawings.push_back({{"name", drawing.name},
                         {"title", drawing.title},
                         {"caption", drawing.caption},
-                        {"svg", drawing.svg},
+                        {"chart", drawing.chart},
                         {"wide", drawing.wide}});
   }
   write_file(out / (std::string(experiment.name) + ".md"), markdown(context, experiment, outcome));
@@ -153,7 +153,7 @@ std::optional<Outcome> read_outcome(const Context& context, const Experiment& ex
     outcome.remarks = json->at("remarks").get<std::vector<std::string>>();
     for (const Json& table : json->at("tables")) outcome.tables.push_back(table_from(table));
     for (const Json& d : json->at("drawings"))
-      outcome.drawings.push_back({d.at("name"), d.at("title"), d.at("caption"), d.at("svg"), d.at("wide")});
+      outcome.drawings.push_back({d.at("name"), d.at("title"), d.at("caption"), d.at("chart"), d.at("wide")});
     return outcome;
   } catch (const Json::exception&) {
     return std::nullopt;

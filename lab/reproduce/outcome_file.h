@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Outcomes on disk. NAME.json holds everything and is read back when another experiment renews the index
-// page; NAME.md, a CSV file for every table and an SVG file for every drawing are made from it.
+// page; NAME.md, a CSV file for every table and a Vega specification for every drawing are made from it.
 #pragma once
 
 #include <optional>

@@ -1,21 +1,23 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// A picture with two axes as plain data, and its drawing as one SVG file: lines, bands, dots with whiskers,
-// outlines and heat maps, with a legend. Colours are those of Okabe and Ito, which colour-blind readers tell
-// apart; kinds of lines differ in their dashes too. A file is light or dark as its reader prefers.
+// A picture with two axes as plain data (lines, bands, dots with whiskers, outlines and heat maps, with a
+// legend) and its chart: a Vega specification in the themes of the reports (src/report/page/light.json,
+// dark.json).
 #pragma once
 
 #include <limits>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "mixcert/core/types.h"
 
 namespace mixcert::lab {
 
-/// Certified numbers are blue, estimates orange, as everywhere in reports.
-enum class Colour { Ink, Grey, Blue, Orange, Green, Purple, Sky, Vermilion };
+/// Proven and exact numbers are blue, sky or purple, estimates orange, amber or green: a bound and an
+/// estimate never have the same colour. Ink and grey are for what others are held against: floors, rates,
+/// printed figures. Kinds of lines differ in their dashes too.
+enum class Colour { Ink, Grey, Blue, Sky, Purple, Orange, Amber, Green };
 enum class Dash { Solid, Dashed, DashDotted, Dotted };
 
 struct PlotAxis {
@@ -40,7 +42,7 @@ struct PlotLine {
 struct PlotBand {
   std::string name;
   std::vector<double> x, low, high;
-  Colour colour = Colour::Sky;
+  Colour colour = Colour::Grey;
 };
 
 /// Points, each with a vertical whisker where `low` and `high` are given.
@@ -52,12 +54,13 @@ struct PlotDots {
   double radius = 3.0;
 };
 
-/// Cells of equal size that fill the plot, row 0 at the top; white at zero, colours end at +-limit.
+/// Cells of equal size that fill the plot, row 0 at the top; colours end at +-limit, positive ones are blue.
 struct PlotHeat {
   Matrix values;
   double limit = 1.0;
 };
 
+/// Bands, heat map, lines and dots are drawn in this order, within the frame.
 struct Plot {
   std::string name;     ///< of the file
   std::string title;    ///< above the picture
@@ -66,20 +69,16 @@ struct Plot {
   std::vector<PlotBand> bands;
   std::vector<PlotLine> lines;
   std::vector<PlotDots> dots;
-  std::vector<PlotHeat> heat;  ///< none or one
+  std::vector<PlotHeat> heat;  ///< none or one; its frame is a square
   bool equal_units = false;    ///< a unit of x is as long as one of y
-  double width = 460.0;
-  double height = 330.0;
+  bool wide = false;           ///< takes a row of the page
+  double height = 240.0;       ///< of the frame, in pixels; its width is that of the page's column
 };
 
-/// The SVG file.
-std::string draw_plot(const Plot& plot);
+/// A complete Vega specification (JSON text).
+std::string plot_chart(const Plot& plot);
 
-/// The CSS of a drawing: palette and fonts, light and dark.
-const std::string& plot_style();
-/// "c-blue".
-std::string colour_class(Colour colour);
-/// "rgb(r,g,b)" for a share of the limit in [-1, 1]: blue, white, vermilion.
-std::string heat_colour(double share);
+/// The signal by which both themes name the colour.
+std::string_view colour_signal(Colour colour);
 
 }  // namespace mixcert::lab

@@ -16,7 +16,8 @@ namespace mixcert::lab {
 namespace {
 
 /// One row of the paper's Table 3, and the critic's priors as docs/prior-selection.md has them: made on a GPU
-/// with 1,000 critic steps, relative Gelbrich and empirical distances.
+/// with 1,000 critic steps by a program that is no longer in the tree (`mixcert critic-prior` is the same
+/// method), relative Gelbrich and empirical distances.
 struct PaperPrior {
   const char* arch;
   const char* label;
@@ -33,7 +34,8 @@ constexpr PaperPrior kPaper[] = {
     {"1-128-128-1", "[2x128]", "0.5", 0.69, 0.53, 0.43, 0.190, 0.353},
 };
 constexpr const char* kStored =
-    "stored: python3 scripts/gpu/critic_prior.py; scripts/compare_priors --critics DIR";
+    "stored: scripts/gpu/critic_prior.py of commit 8b47a96224d4 (no longer in the tree); "
+    "scripts/compare_priors --critics DIR";
 
 PriorComparisonOptions comparison_options(const Context& context) {
   PriorComparisonOptions options;
@@ -103,8 +105,8 @@ Plot function_plot(const Vector& x, const Functions& functions) {
   plot.title = functions.title;
   plot.x = {"input x", false, -1.0, 1.0};
   plot.y = {"output", false, -4.5, 4.5};
-  PlotBand band{"99.7 % (3 deviations)", places, {}, {}, Colour::Sky};
-  PlotLine centre{"mean", places, {}, Colour::Vermilion, Dash::Solid, false};
+  PlotBand band{"99.7 % (3 deviations)", places, {}, {}, Colour::Grey};
+  PlotLine centre{"mean", places, {}, Colour::Ink, Dash::Solid, false};
   for (Index i = 0; i < x.size(); ++i) {
     band.low.push_back(mean(i) - 3.0 * deviation(i));
     band.high.push_back(mean(i) + 3.0 * deviation(i));
@@ -116,7 +118,7 @@ Plot function_plot(const Vector& x, const Functions& functions) {
     plot.lines.push_back({"functions drawn",
                           places,
                           {one.data(), one.data() + one.size()},
-                          Colour::Blue,
+                          Colour::Green,
                           Dash::Solid,
                           false,
                           0.9});

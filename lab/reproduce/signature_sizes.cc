@@ -21,7 +21,7 @@ Plot bound_plot(const NetworkSpec& spec, const std::vector<double>& x, const std
   plot.title = spec.title + " " + spec.label;
   plot.x = {"signature size N", true};
   plot.y = {"relative formal bound", true};
-  plot.height = 290.0;
+  plot.height = 200.0;
   plot.lines = {
       {"paper mode, M = 3", x, paper, Colour::Purple, Dash::Solid, true},
       {"ours (one Gaussian, no N)", {x.front(), x.back()}, {ours, ours}, Colour::Blue, Dash::Dashed, false}};

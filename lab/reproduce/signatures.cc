@@ -94,7 +94,6 @@ Plot construction(const std::string& name, const std::string& title, const Discr
   plot.name = "figure-signatures-" + name;
   plot.title = title;
   plot.equal_units = true;
-  plot.height = 380.0;
   plot.x = {"z₁", false, -kReach, kReach};
   plot.y = {"z₂", false, -kReach, kReach};
   for (const double radius : {1.0, 2.0})

@@ -28,14 +28,14 @@ struct Curve {
 };
 
 Plot band_plot(const std::string& name, const std::string& title, const std::vector<double>& x,
-               const Curve& curve) {
+               const Curve& curve, Colour colour) {
   Plot plot;
   plot.name = "figure-sines-" + name;
   plot.title = title;
   plot.x = {"input x", false, -1.0, 1.0};
   plot.y = {"output", false, -2.0, 2.0};
-  plot.bands = {{"± 10 standard deviations", x, curve.low, curve.high, Colour::Sky}};
-  plot.lines = {{"mean", x, curve.mean, Colour::Vermilion, Dash::Solid, false}};
+  plot.bands = {{"± 10 standard deviations", x, curve.low, curve.high, colour}};
+  plot.lines = {{"mean", x, curve.mean, Colour::Ink, Dash::Solid, false}};
   return plot;
 }
 
@@ -64,9 +64,9 @@ const std::vector<Series>& error_series() {
       {"paper_bound", "grid, formal", ColumnKind::Certified, Colour::Purple, Dash::Solid},
       {"ours_bound", "ours, formal", ColumnKind::Certified, Colour::Blue, Dash::Solid},
       {"ours_upper", "ours, upper (stat.)", ColumnKind::Estimate, Colour::Orange, Dash::DashDotted},
-      {"paper_empirical", "grid, empirical", ColumnKind::Estimate, Colour::Purple, Dash::Dashed},
-      {"paper_floor", "grid, empirical", ColumnKind::Floor, Colour::Sky, Dash::Dotted},
-      {"ours_empirical", "ours, empirical", ColumnKind::Estimate, Colour::Blue, Dash::Dashed},
+      {"paper_empirical", "grid, empirical", ColumnKind::Estimate, Colour::Amber, Dash::Dashed},
+      {"paper_floor", "grid, empirical", ColumnKind::Floor, Colour::Ink, Dash::Dotted},
+      {"ours_empirical", "ours, empirical", ColumnKind::Estimate, Colour::Green, Dash::Dashed},
       {"ours_floor", "ours, empirical", ColumnKind::Floor, Colour::Grey, Dash::Dotted}};
   return all;
 }
@@ -122,9 +122,9 @@ Outcome figure_sines(const Context& context) {
     const GaussianMixture& best = ours[static_cast<std::size_t>(i)].mixture;
     own.add(best.mean()(0), best.standard_deviation()(0));
   }
-  outcome.add(band_plot("network", "(a) Network, Monte Carlo", x, sampled));
-  outcome.add(band_plot("mixture", "(b) Mixture of the paper's method, N = 10", x, grid));
-  outcome.add(band_plot("ours", "(b') One Gaussian by the moment method", x, own));
+  outcome.add(band_plot("network", "(a) Network, Monte Carlo", x, sampled, Colour::Orange));
+  outcome.add(band_plot("mixture", "(b) Mixture of the paper's method, N = 10", x, grid, Colour::Grey));
+  outcome.add(band_plot("ours", "(b') One Gaussian by the moment method", x, own, Colour::Grey));
   outcome.add(deviation_plot(x, sampled, grid, own));
   Plot plot;
   plot.name = "figure-sines-errors";

@@ -2,7 +2,7 @@
 //
 // figure-uci: posteriors of [2x128] networks on UCI tables under three priors, beside the Gaussian process.
 // Networks took hours of a processor or a GPU: their scores are stored results (docs/uci-priors.md), with the
-// commands that made them; the process is fitted here where the tables are in the data folder.
+// programs that made them; the process is fitted here where the tables are in the data folder.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -27,8 +27,9 @@ struct StoredScores {
   const char* remark;
 };
 
-constexpr const char* kVogn = "python3 scripts/gpu/vogn_posterior.py";
-constexpr const char* kHmc = "python3 scripts/gpu/hmc_posterior.py";
+// Programs for PyTorch and a GPU; `mixcert train` and `mixcert hmc` are the same methods.
+constexpr const char* kVogn = "scripts/gpu/vogn_posterior.py of commit 8b47a96224d4 (no longer in the tree)";
+constexpr const char* kHmc = "scripts/gpu/hmc_posterior.py of commit 8b47a96224d4 (no longer in the tree)";
 
 constexpr StoredScores kVognScores[] = {
     {"boston", "isotropic", {2.947, 0.551}, {2.485, 0.175}, ""},
@@ -133,8 +134,7 @@ Plot score_plot(const std::string& set, bool nll) {
   plot.x.names = {"gp", "isotropic", "fan-in", "tuned"};
   plot.x.label = "prior";
   plot.y = {nll ? "NLL" : "RMSE"};
-  plot.width = 400.0;
-  plot.height = 280.0;
+  plot.height = 200.0;
   const auto dots = [&](const std::string& name, Colour colour, const auto& scores, double first,
                         double shift) {
     PlotDots d{name, {}, {}, colour};
@@ -151,7 +151,7 @@ Plot score_plot(const std::string& set, bool nll) {
     }
     return d;
   };
-  plot.dots = {dots("process", Colour::Blue, kProcessScores, 0.0, 0.0),
+  plot.dots = {dots("process", Colour::Ink, kProcessScores, 0.0, 0.0),
                dots("mean-field (VOGN)", Colour::Orange, kVognScores, 1.0, -0.12),
                dots("sampled (HMC)", Colour::Green, kHmcScores, 1.0, 0.12)};
   return plot;
@@ -167,8 +167,10 @@ Outcome figure_uci(const Context& context) {
       "[2x128] tanh networks, noise as the process has it, VOGN with the step of the largest ELBO, and the "
       "same posterior "
       "sampled by HMC (docs/uci-priors.md has the schedules, what had not mixed, and the tables with other "
-      "steps). The paper "
-      "prints no numbers for its figure."};
+      "steps). Those "
+      "rows were made with PyTorch programs of an earlier state of version 0.1.0 that are no longer in the "
+      "tree; mixcert train and mixcert hmc are the same methods. The paper prints no numbers for its "
+      "figure."};
   ResultTable table{"figure-uci", "Test scores", {}, {}, {}};
   table.columns = {{"set", ColumnKind::Label},     {"prior", ColumnKind::Label},
                    {"splits", ColumnKind::Number}, {"RMSE", ColumnKind::Estimate},

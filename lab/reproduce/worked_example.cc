@@ -80,7 +80,7 @@ Plot example_plot(double budget) {
     }
   }
   plot.lines = {
-      proven, uniform, optimal, {"ε₁", {1.0, 20.0}, {budget, budget}, Colour::Vermilion, Dash::Solid, false}};
+      proven, uniform, optimal, {"ε₁", {1.0, 20.0}, {budget, budget}, Colour::Ink, Dash::Solid, false}};
   return plot;
 }
 

@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Filling of the templates. Numbers have six digits: more than a chart can show.
+// Filling of the templates.
 #include "report/pages/charts.h"
 
 #include <algorithm>
@@ -25,9 +25,7 @@ std::string finished(const Json& spec) { return spec.dump(-1, ' ', true, Json::e
 Json number(double value) {
   if (!std::isfinite(value)) return nullptr;
   if (value == 0.0) return 0;
-  const double unit = std::pow(10.0, 5.0 - std::floor(std::log10(std::abs(value))));
-  const double rounded = std::round(value * unit) / unit;
-  return std::isfinite(rounded) ? rounded : value;
+  return chart_number(value);
 }
 
 /// Labels are drawn as text; what is drawn must be readable too.
@@ -54,6 +52,13 @@ void set_titles(Json& spec, const std::string& x, const std::string& y) {
 }
 
 }  // namespace
+
+double chart_number(double value) {
+  if (value == 0.0 || !std::isfinite(value)) return value;
+  const double unit = std::pow(10.0, 5.0 - std::floor(std::log10(std::abs(value))));
+  const double rounded = std::round(value * unit) / unit;
+  return std::isfinite(rounded) ? rounded : value;
+}
 
 std::string layers_chart(const std::vector<LayerTerms>& layers) {
   Json spec = parsed(layers_template);

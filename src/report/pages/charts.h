@@ -12,6 +12,9 @@
 
 namespace mixcert::page {
 
+/// Six digits: more than a chart can show.
+double chart_number(double value);
+
 /// Stacked bars: what each layer adds to the bound.
 struct LayerTerms {
   std::string layer;

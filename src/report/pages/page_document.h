@@ -78,18 +78,7 @@ struct Figure {
 /// Figures beside each other where there is room.
 struct FigureRow {
   std::vector<Figure> figures;
-};
-
-/// A finished picture, shown as an image: its colours are its own.
-struct Drawing {
-  std::string title;
-  std::string caption;
-  std::string svg;    ///< SVG file
-  bool wide = false;  ///< takes a row of its own
-};
-/// Drawings beside each other where there is room.
-struct DrawingRow {
-  std::vector<Drawing> drawings;
+  bool large = false;  ///< at most two beside each other
 };
 
 /// Tables behind a line that opens them.
@@ -107,7 +96,7 @@ struct FileLinks {
   std::vector<FileLink> files;
 };
 
-using Block = std::variant<Paragraph, FactList, Table, FigureRow, DrawingRow, Folded, FileLinks>;
+using Block = std::variant<Paragraph, FactList, Table, FigureRow, Folded, FileLinks>;
 
 struct Section {
   std::string title;

@@ -114,22 +114,9 @@ class PageWriter {
   }
 
   void operator()(const FigureRow& row) {
-    html_.open("div", {{"class", row.figures.size() > 1 ? "figures" : "figure"}});
+    const char* several = row.large ? "figures large" : "figures";
+    html_.open("div", {{"class", row.figures.size() > 1 ? several : "figure"}});
     for (const Figure& figure : row.figures) write_figure(figure);
-    html_.close();
-  }
-
-  void operator()(const DrawingRow& row) {
-    html_.open("div", {{"class", "drawings"}});
-    for (const Drawing& drawing : row.drawings) {
-      html_.open("figure", {{"class", drawing.wide ? "wide" : "narrow"}});
-      html_.empty_element("img", {{"class", "drawing"},
-                                  {"src", "data:image/svg+xml;base64," + base64(drawing.svg)},
-                                  {"alt", drawing.title + ". " + drawing.caption}});
-      if (!drawing.caption.empty()) html_.element("figcaption", drawing.caption);
-      html_.close();
-      html_.line_break();
-    }
     html_.close();
   }
 
