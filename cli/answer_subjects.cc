@@ -6,9 +6,9 @@
 #include <cmath>
 #include <utility>
 
+#include "core/text_table.h"
 #include "mixcert/core/error.h"
 #include "mixcert/io/input_file.h"
-#include "report/terminal/text_table.h"
 
 namespace mixcert::cli {
 

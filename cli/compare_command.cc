@@ -13,11 +13,11 @@
 
 #include "command.h"
 #include "compared_rows.h"
+#include "core/text_table.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
 #include "mixcert/io/result_file.h"
 #include "model_flags.h"
-#include "report/terminal/text_table.h"
 #include "run_context.h"
 #include "sampling_flags.h"
 #include "terminal.h"

@@ -3,7 +3,6 @@
 // mixcert explain: one result of a result file is certified again, taken apart, and tried with other options.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "command.h"
+#include "core/text_table.h"
 #include "explain_json.h"
 #include "io/files/sha256.h"
 #include "mixcert/core/error.h"
@@ -21,7 +21,6 @@
 #include "mixcert/transport/mixture_transport.h"
 #include "model_flags.h"
 #include "report/terminal/explain_report.h"
-#include "report/terminal/text_table.h"
 #include "run_context.h"
 #include "terminal.h"
 
@@ -36,30 +35,6 @@ struct ExplainArguments {
   double seconds = 10.0;
   std::optional<std::string> json;
 };
-
-/// The options of the run. A name or value that this program does not know is the file's error.
-Options recorded_options(const StoredRun& stored, const RunRecord& run) {
-  Options options;
-  const auto& table = option_table();
-  for (const auto& option : run.options) {
-    const auto& name = option.first;
-    const auto& value = option.second;
-    const auto field =
-        std::find_if(table.begin(), table.end(), [&](const auto& one) { return one.name == name; });
-    try {
-      require(field != table.end(), "option --" + name + ": this program has none of this name");
-      if (!value.empty()) field->set(options, value);
-    } catch (const InvalidArgument& error) {
-      throw FileError(stored.file + ": 'run': " + error.what());
-    }
-  }
-  // Runs from before the option: method moment had the theorems of the coupling alone.
-  const bool older = std::none_of(run.options.begin(), run.options.end(),
-                                  [](const auto& option) { return option.first == "theorems"; });
-  if (older && options.method == Method::Moment) options.theorems = TheoremSet::Coupling;
-  options.statistics = 0;
-  return options;
-}
 
 /// One per model: those of `members`, or the one of a single model.
 std::vector<ModelRecord> recorded_models(const RunRecord& run) {
@@ -142,7 +117,8 @@ void run_explain(const ExplainArguments& arguments) {
   const StoredRun stored = read_run(arguments.result);
   const RunRecord& run = stored.require_record("explain");
   const Index row = chosen_row(arguments, stored, run);
-  const Options options = recorded_options(stored, run);
+  Options options = stored.options();
+  options.statistics = 0;
   require(options.method != Method::Cross, stored.file + ": method cross has no bound to explain");
   const Ensemble ensemble = load_recorded(arguments, stored, run, {});
   const Matrix inputs = run.joint ? stored.inputs : Matrix(stored.inputs.col(row));

@@ -19,7 +19,6 @@ int main() {
   Options options;
   options.signature_size = 100;
   for (const Result& result : certify(network, Vector::Constant(2, 0.5), options)) {
-    std::cout << "mean " << result.mixture.mean() << ", std " << result.mixture.standard_deviation()
-              << ", W2 <= " << result.w2.value << " (" << result.mixture.size() << " components)\n";
+    std::cout << result << "\n\n" << full_report(result);
   }
 }

@@ -2,7 +2,7 @@
 //
 // A model file, inputs, and what can be said for certain about the network's output at each of them. Run from
 // the root of the project, or give both files.
-#include <cstdio>
+#include <iostream>
 
 #include "mixcert/answer/answers.h"
 #include "mixcert/io/input_file.h"
@@ -16,11 +16,11 @@ int main(int argc, char** argv) {
     const Matrix inputs = read_inputs(argc > 2 ? argv[2] : "examples/noisy_sines_inputs.csv");
     certify(network, inputs, Options{}, [](Result&& result) {
       const CredibleInterval interval = credible_interval(coordinate(CertifiedLaw(result), 0), 0.9);
-      std::printf("input %td: W2 <= %.3g, at least 90 %% of the output lies in [%.3f, %.3f]\n", result.input,
-                  result.w2.value, interval.lower, interval.upper);
+      std::cout << result << "\n  at least 90 % of the output lies in [" << interval.lower << ", "
+                << interval.upper << "]\n";
     });
   } catch (const Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
+    std::cerr << error.what() << "\n";
     return 1;
   }
 }

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/terminal/text_table.h"
+#include "core/text_table.h"
 
 namespace mixcert::lab {
 namespace {

@@ -12,6 +12,7 @@
 #include "interruptible.h"
 #include "keywords.h"
 #include "mixcert/certify/certify.h"
+#include "mixcert/certify/result_text.h"
 #include "mixcert/statistics/two_sided.h"
 #include "mixcert/transport/mixture_transport.h"
 
@@ -126,7 +127,9 @@ py::class_<ResultView> bind_result(py::module_& module) {
       .def_property_readonly("layers", &layer_rows)
       .def_property_readonly("statistics", &statistics_of)
       .def_property_readonly("options", &options_of)
-      .def_property_readonly("assumptions", [](View v) { return v.run->assumptions(); });
+      .def_property_readonly("assumptions", [](View v) { return v.run->assumptions(); })
+      .def("brief_report", [](View v) { return brief_report(v.result()); })
+      .def("full_report", [](View v) { return full_report(v.result(), v.run->model->assumptions); });
   return view;
 }
 

@@ -227,11 +227,16 @@ class Result:
         """Writes a page for the browser (.html)."""
         _core.write_report([self._core], os.fspath(path))
 
+    def full_report(self) -> str:
+        """Text: the bounds, the mixture, what each layer adds and by which theorem, options that are not the
+        defaults, assumptions. `str(result)` is its one line."""
+        return self._core.full_report()
+
+    def __str__(self) -> str:
+        return self._core.brief_report()
+
     def __repr__(self) -> str:
-        return (
-            f"<mixcert.Result: W2 <= {self.w2_bound:.4g} ({100 * self.relative_w2_bound:.3g} %), "
-            f"{self.method}, {self.mixture!r}>"
-        )
+        return f"<mixcert.Result: {self._core.brief_report()}>"
 
 
 class ResultList(List[Result]):

@@ -37,7 +37,8 @@ void require_finite(const Result& result) {
 }
 
 Certifier::Certifier(const Network& network, const Options& options, const Services& services)
-    : prepared_(new Prepared{network, options, services, analyse_sensitivity(network), {}}) {
+    : prepared_(new Prepared{network, options, services, analyse_sensitivity(network), {}}),
+      options_(std::make_shared<const Options>(options)) {
   require(!options.joint || !network.has_own_noise(),
           "option --joint: the network has noise layers, which every input draws for itself; certify inputs "
           "one by one");
@@ -71,6 +72,7 @@ Certified Certifier::smallest(ConstMatrixRef inputs, Certified best) const {
 
 Certified Certifier::finished(Certified made, Index index) const {
   made.result.input = index;
+  made.result.options = options_;
   require_finite(made.result);
   return made;
 }

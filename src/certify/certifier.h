@@ -44,7 +44,8 @@ class Certifier {
   [[nodiscard]] Certified finished(Certified made, Index index) const;
   [[nodiscard]] Result with_statistics(ConstMatrixRef inputs, Certified made) const;
 
-  std::unique_ptr<Prepared> prepared_;  ///< methods refer to it
+  std::unique_ptr<Prepared> prepared_;      ///< methods refer to it
+  std::shared_ptr<const Options> options_;  ///< for all results
   // Null where a method may not be used. One of the first two is what auto tries first.
   std::unique_ptr<ApproximationMethod> moment_, joint_, signature_;
 };

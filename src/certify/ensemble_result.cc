@@ -127,6 +127,7 @@ void describe(const std::vector<Result>& results, Result& combined) {
   combined.input = results.front().input;
   combined.method = results.front().method;
   combined.certificate = results.front().certificate;
+  combined.options = results.front().options;
   for (const Result& result : results) {
     if (result.method != combined.method) combined.method = Method::Auto;
     if (result.certificate != combined.certificate) combined.certificate = CertificateMode::Best;

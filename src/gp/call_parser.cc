@@ -4,9 +4,7 @@
 #include "gp/call_parser.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <utility>
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
@@ -14,16 +12,13 @@
 namespace mixcert::gp {
 namespace {
 
-constexpr std::size_t kLongestText = 100000;
 constexpr std::size_t kLongestList = 4096;
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+/// All of "1.5x" is taken for a number, and refused as one.
+bool is_number_part(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+         c == '+' || c == '-';
 }
-
-bool is_number_part(char c) { return is_word(c) || c == '.' || c == '+' || c == '-'; }
 
 std::string names_of(const std::vector<ArgumentSpec>& specs) {
   std::string names;
@@ -43,9 +38,10 @@ bool is_allowed(const ArgumentSpec& spec, double value) {
 
 double checked_number(TextCursor& cursor, const ArgumentSpec& spec) {
   const std::size_t start = cursor.position();
-  const double value = cursor.number();
-  if (!is_allowed(spec, value)) cursor.fail(start, allowed_values(spec) + " for " + std::string(spec.name));
-  return value;
+  const auto value = parse_number<double>(cursor.take_while(is_number_part));
+  if (!value || !std::isfinite(*value)) cursor.fail(start, "a finite number");
+  if (!is_allowed(spec, *value)) cursor.fail(start, allowed_values(spec) + " for " + std::string(spec.name));
+  return *value;
 }
 
 Argument parse_value(TextCursor& cursor, const ArgumentSpec& spec) {
@@ -64,59 +60,6 @@ Argument parse_value(TextCursor& cursor, const ArgumentSpec& spec) {
 }
 
 }  // namespace
-
-TextCursor::TextCursor(std::string_view text, std::string what) : text_(text), what_(std::move(what)) {
-  require(text.size() <= kLongestText, what_ + ": expected a text of at most " +
-                                           std::to_string(kLongestText) + " characters, got " +
-                                           std::to_string(text.size()));
-}
-
-void TextCursor::fail(std::size_t position, const std::string& expected) const {
-  constexpr std::size_t kShown = 20;
-  std::string rest(text_.substr(std::min(position, text_.size()), kShown));
-  std::replace_if(
-      rest.begin(), rest.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  throw InvalidArgument(what_ + ": expected " + expected + " at character " + std::to_string(position + 1) +
-                        ", got " + (rest.empty() ? "the end of the text" : "'" + rest + "'"));
-}
-
-void TextCursor::skip_blanks() {
-  while (position_ < text_.size() && is_blank(text_[position_])) ++position_;
-}
-
-bool TextCursor::accept(char symbol) {
-  skip_blanks();
-  if (position_ == text_.size() || text_[position_] != symbol) return false;
-  ++position_;
-  skip_blanks();
-  return true;
-}
-
-void TextCursor::expect(char symbol, const std::string& expected) {
-  if (!accept(symbol)) fail(position_, expected);
-}
-
-std::string_view TextCursor::word() {
-  skip_blanks();
-  const std::size_t start = position_;
-  while (position_ < text_.size() && is_word(text_[position_])) ++position_;
-  return text_.substr(start, position_ - start);
-}
-
-double TextCursor::number() {
-  skip_blanks();
-  const std::size_t start = position_;
-  while (position_ < text_.size() && is_number_part(text_[position_])) ++position_;
-  const auto value = parse_number<double>(text_.substr(start, position_ - start));
-  if (!value || !std::isfinite(*value)) fail(start, "a finite number");
-  skip_blanks();
-  return *value;
-}
-
-void TextCursor::expect_end(const std::string& expected) {
-  skip_blanks();
-  if (position_ != text_.size()) fail(position_, expected);
-}
 
 Arguments parse_arguments(TextCursor& cursor, const std::vector<ArgumentSpec>& specs) {
   Arguments arguments;

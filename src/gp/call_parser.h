@@ -1,13 +1,14 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Reads what kernels and mean functions have in common: name(argument=number, argument=[number, ...]). Errors
-// carry the place in the text, counted from 1.
+// Reads what kernels and mean functions have in common: name(argument=number, argument=[number, ...]), with
+// blanks anywhere between.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/text_cursor.h"
 #include "mixcert/core/types.h"
 
 namespace mixcert::gp {
@@ -29,30 +30,8 @@ struct Argument {
 /// In the order of the family's specs.
 using Arguments = std::vector<Argument>;
 
-/// A position in a text that moves forward.
-class TextCursor {
- public:
-  /// `what` names the text in errors: "kernel", "mean". Too long a text is refused.
-  TextCursor(std::string_view text, std::string what);
-
-  /// Skips blanks; true, and past it, when the next character is `symbol`.
-  bool accept(char symbol);
-  /// The same, but anything else is an error.
-  void expect(char symbol, const std::string& expected);
-  /// Letters, digits and underscores; empty when there are none.
-  std::string_view word();
-  double number();
-  void expect_end(const std::string& expected);
-  [[nodiscard]] std::size_t position() const { return position_; }
-  [[noreturn]] void fail(std::size_t position, const std::string& expected) const;
-
- private:
-  void skip_blanks();
-
-  std::string_view text_;
-  std::string what_;
-  std::size_t position_ = 0;
-};
+/// Most characters of a kernel or a mean function.
+inline constexpr std::size_t kLongestText = 100000;
 
 /// Reads "(name=value, ...)" or nothing; missing arguments keep their defaults.
 Arguments parse_arguments(TextCursor& cursor, const std::vector<ArgumentSpec>& specs);

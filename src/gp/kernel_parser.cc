@@ -14,7 +14,7 @@ constexpr int kDeepest = 64;
 
 class KernelParser {
  public:
-  explicit KernelParser(std::string_view text) : cursor_(text, "kernel") {}
+  explicit KernelParser(std::string_view text) : cursor_(text, {"kernel", kLongestText}) {}
 
   NodePointer parse() {
     NodePointer node = sum(0);

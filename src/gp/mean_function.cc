@@ -42,15 +42,15 @@ MeanFunction MeanFunction::linear(ConstVectorRef weights, double offset) {
 }
 
 MeanFunction MeanFunction::parse(std::string_view text) {
-  gp::TextCursor cursor(text, "mean");
+  TextCursor cursor(text, {"mean", gp::kLongestText});
   const std::string_view name = cursor.word();
   MeanFunction mean;
   if (name == "zero") {
-    parse_arguments(cursor, {});
+    gp::parse_arguments(cursor, {});
   } else if (name == "constant") {
-    mean = constant(parse_arguments(cursor, constant_specs())[0].values(0));
+    mean = constant(gp::parse_arguments(cursor, constant_specs())[0].values(0));
   } else if (name == "linear") {
-    const gp::Arguments arguments = parse_arguments(cursor, linear_specs());
+    const gp::Arguments arguments = gp::parse_arguments(cursor, linear_specs());
     mean = linear(arguments[0].values, arguments[1].values(0));
     mean.weights_are_list_ = arguments[0].is_list;
   } else {

@@ -14,6 +14,7 @@
 
 #include "io/formats/npz.h"
 #include "io/test_files.h"
+#include "mixcert/certify/result_text.h"
 
 namespace mixcert {
 namespace {
@@ -205,6 +206,37 @@ TEST_F(ResultFileTest, DescribesItsRun) {
   const json file = json::parse(test::read_text(report()));
   EXPECT_EQ(file["model_files"], json(run.model_files));
   EXPECT_EQ(file["outputs"], 2);
+}
+
+TEST_F(ResultFileTest, RowsPrintWithTheOptionsOfTheRun) {
+  RunRecord run = make_record();
+  Options options;
+  options.method = Method::Signature;
+  options.signature_size = 50;
+  run.options.clear();
+  for (const auto& field : option_table()) run.options.emplace_back(field.name, field.get(options));
+  const Matrix inputs = Matrix::Ones(3, 2);
+  ResultWriter writer(npz(), std::nullopt, run);
+  writer.add_inputs(inputs, {});
+  for (Index input = 0; input < 2; ++input) writer.add(make_result(input, 2, 2));
+  writer.finish();
+
+  StoredRun stored = read_run(npz());
+  const auto shared = std::make_shared<const Options>(stored.options());
+  EXPECT_EQ(shared->signature_size, 50);
+  const std::string text = full_report(stored.result(1, shared));
+  EXPECT_EQ(text.rfind("input 1: W2 <= 1.5 (", 0), 0U) << text;
+  for (const char* part :
+       {"method signature", "grid points (S.1)", "options: method signature, signature-size 50;"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  EXPECT_EQ(brief_report(stored.result(1)), brief_report(make_result(1, 2, 2)));
+  EXPECT_EQ(full_report(stored.result(1)).find("options"), std::string::npos);
+  EXPECT_THROW((void)stored.result(2), InvalidArgument);
+  stored.run->options.emplace_back("unheard-of", "1");
+  EXPECT_NE(message_of<FileError>([&] { (void)stored.options(); }).find("this program has none of this name"),
+            std::string::npos);
+  stored.run.reset();
+  EXPECT_THROW((void)stored.options(), FileError);
 }
 
 TEST_F(ResultFileTest, JointRunsHoldAllInputs) {

@@ -212,7 +212,26 @@ def test_tables_print(small):
     assert text.splitlines()[0].split() == list(mixcert.LayerTable.columns)
     assert len(result.layers) == 1 and result.layers[0]["layer"] == 1
     assert result.layers._repr_html_().count("<tr>") == 2
-    assert "W2 <= " in repr(result)
+
+
+def test_results_print(small):
+    result = mixcert.certify(small, np.zeros(3), method="moment", threads=1)
+    line = str(result)
+    assert line.startswith("input 0: W2 <= ") and "\n" not in line
+    assert "% of the deviation), method moment, 1 component, 4 outputs: " in line and line.endswith(", ..")
+    assert repr(result) == f"<mixcert.Result: {line}>"
+    # The printed bound is rounded up.
+    assert result.w2_bound <= float(line.split()[4]) <= 1.001 * result.w2_bound
+    text = result.full_report()
+    assert text.startswith("input 0: W2 <= ") and "\noptions: method moment, threads 1; the others" in text
+    assert f"({result.layers[0]['theorem']})\n" in text
+    for assumption in result.assumptions:
+        assert f"  - {assumption}\n" in text
+    assert "\noptions: defaults\n" in mixcert.certify(small, np.zeros(3)).full_report()
+    joint = mixcert.certify(small, np.zeros((2, 3)), joint=True)
+    assert str(joint).startswith("joint law: W2 <= ") and "8 outputs" in str(joint)
+    cross = mixcert.certify(small, np.zeros(3), method="cross")
+    assert str(cross).startswith("input 0: no bound, method cross, ")
 
 
 def test_files(small, tmp_path):

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -67,6 +68,7 @@ struct TwoSidedStatistics {
   std::string assumption;            ///< under which both hold
 };
 
+/// mixcert/certify/result_text.h prints it.
 struct Result {
   Index input = 0;  ///< index of the input; 0 when joint
   Method method = Method::Signature;
@@ -81,6 +83,9 @@ struct Result {
   Termination termination = Termination::Completed;
   std::string reason;  ///< one sentence
   double seconds = 0.0;
+  /// What certify() was asked for, one copy for all results of a call: `method` and `certificate` above say
+  /// what "auto" and "best" came to. Null where it is not known, as of a result that was read back.
+  std::shared_ptr<const Options> options;
 };
 
 }  // namespace mixcert

@@ -11,6 +11,7 @@
 #include "mixcert/certificate/options.h"
 #include "mixcert/certificate/result.h"
 #include "mixcert/certificate/services.h"
+#include "mixcert/certify/result_text.h"
 #include "mixcert/network/ensemble.h"
 #include "mixcert/network/network.h"
 

@@ -102,6 +102,12 @@ struct StoredRun {
 
   /// Throws FileError unless run and inputs are there; `purpose` says who needs them.
   const RunRecord& require_record(const std::string& purpose) const;
+  /// Those of the run. Throws FileError where there is no record, or it has an option that this version has
+  /// not.
+  [[nodiscard]] Options options() const;
+  /// A row as a Result, to print it (mixcert/certify/result_text.h): what files do not have is NaN, zero or
+  /// empty, and `options` are shared by the rows. Throws InvalidArgument where there is no such row.
+  [[nodiscard]] Result result(Index row, std::shared_ptr<const Options> options = nullptr) const;
 };
 
 /// Checks that shapes agree, values are finite, weights are a distribution, covariances

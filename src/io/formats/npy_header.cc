@@ -2,9 +2,9 @@
 //
 // The header of a .npy file: the small part of Python's literal syntax that NumPy writes.
 #include <array>
-#include <charconv>
 #include <utility>
 
+#include "core/text_cursor.h"
 #include "io/files/file_error.h"
 #include "io/formats/npy_format.h"
 
@@ -33,19 +33,20 @@ ElementType parse_type(const std::string& text, const std::string& file) {
 
 class HeaderParser {
  public:
-  HeaderParser(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+  HeaderParser(std::string_view text, const std::string& file)
+      : text_(text), cursor_(text, {"npy header"}), file_(file) {}
 
   NpyHeader parse() {
     NpyHeader header;
     expect('{');
-    while (!accept('}')) {
+    while (!cursor_.accept('}')) {
       parse_entry(header);
-      if (accept(',')) continue;
+      if (cursor_.accept(',')) continue;
       expect('}');
       break;
     }
-    skip_spaces();
-    if (position_ != text_.size()) fail("nothing after '}'");
+    cursor_.peek();
+    if (!cursor_.rest().empty()) fail("nothing after '}'");
     if (!seen_type_ || !seen_order_ || !seen_shape_) fail("keys descr, fortran_order and shape");
     return header;
   }
@@ -66,21 +67,22 @@ class HeaderParser {
   }
 
   std::string string() {
-    skip_spaces();
-    if (!at('\'') && !at('"')) fail("a quoted string at byte " + std::to_string(position_));
-    const char quote = text_[position_++];
-    const std::size_t end = text_.find(quote, position_);
+    const char quote = cursor_.peek();
+    if (quote != '\'' && quote != '"') {
+      fail("a quoted string at byte " + std::to_string(cursor_.position()));
+    }
+    const std::size_t end = cursor_.rest().find(quote, 1);
     if (end == std::string_view::npos) fail("a closing quote");
-    std::string result(text_.substr(position_, end - position_));
-    position_ = end + 1;
+    std::string result(cursor_.rest().substr(1, end - 1));
+    cursor_.skip(end + 1);
     return result;
   }
 
   bool boolean() {
-    skip_spaces();
+    cursor_.peek();
     for (const auto& [word, value] : {std::pair<std::string_view, bool>{"True", true}, {"False", false}}) {
-      if (text_.substr(position_, word.size()) != word) continue;
-      position_ += word.size();
+      if (!cursor_.rest().starts_with(word)) continue;
+      cursor_.skip(word.size());
       return value;
     }
     fail("True or False for fortran_order");
@@ -89,10 +91,10 @@ class HeaderParser {
   std::vector<Index> tuple() {
     std::vector<Index> shape;
     expect('(');
-    while (!accept(')')) {
+    while (!cursor_.accept(')')) {
       shape.push_back(number());
       if (shape.size() > kMaxRank) fail("a rank of at most " + std::to_string(kMaxRank));
-      if (accept(',')) continue;
+      if (cursor_.accept(',')) continue;
       expect(')');
       break;
     }
@@ -100,35 +102,21 @@ class HeaderParser {
   }
 
   Index number() {
-    skip_spaces();
-    Index value = -1;
-    const char* begin = text_.data() + position_;
-    const auto [end, status] = std::from_chars(begin, text_.data() + text_.size(), value);
-    if (status != std::errc() || value < 0) fail("sizes in 0..2^63-1 for shape");
-    position_ += static_cast<std::size_t>(end - begin);
-    return value;
+    const auto value = cursor_.accept_number<Index>();
+    if (!value || *value < 0) fail("sizes in 0..2^63-1 for shape");
+    return *value;
   }
 
-  [[nodiscard]] bool at(char c) const { return position_ < text_.size() && text_[position_] == c; }
-  void skip_spaces() {
-    while (at(' ') || at('\n') || at('\t') || at('\r')) ++position_;
-  }
-  bool accept(char c) {
-    skip_spaces();
-    if (!at(c)) return false;
-    ++position_;
-    return true;
-  }
   void expect(char c) {
-    if (!accept(c)) fail(std::string("'") + c + "' at byte " + std::to_string(position_));
+    if (!cursor_.accept(c)) fail(std::string("'") + c + "' at byte " + std::to_string(cursor_.position()));
   }
   [[noreturn]] void fail(const std::string& expected) const {
     bad_file(file_, "npy header", expected, in_quotes(text_));
   }
 
   std::string_view text_;
+  TextCursor cursor_;
   const std::string& file_;
-  std::size_t position_ = 0;
   bool seen_type_ = false;
   bool seen_order_ = false;
   bool seen_shape_ = false;

@@ -153,14 +153,6 @@ StoredRun read_all(NpzReader reader, const std::string& label) {
 
 }  // namespace
 
-const RunRecord& StoredRun::require_record(const std::string& purpose) const {
-  if (!run || inputs.size() == 0) {
-    io::bad_file(file, run ? "'inputs'" : "'run'", "the record of the run, which " + purpose + " needs",
-                 "a file without, as earlier versions wrote it");
-  }
-  return *run;
-}
-
 StoredRun read_run(const std::filesystem::path& npz, const ReadLimits& limits) {
   return read_all(NpzReader(npz, limits), npz.string());
 }

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/text_table.h"
 #include "report/pages/png_image.h"
-#include "report/terminal/text_table.h"
 
 namespace mixcert::page {
 namespace {

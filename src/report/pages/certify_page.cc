@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/text_table.h"
 #include "report/pages/density_grid.h"
 #include "report/pages/input_table.h"
-#include "report/terminal/text_table.h"
 #include "theorems/theorem_table.h"
 
 namespace mixcert::page {

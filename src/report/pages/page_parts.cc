@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "report/terminal/text_table.h"
+#include "core/text_table.h"
 
 namespace mixcert::page {
 namespace {

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/text_table.h"
 #include "report/pages/charts.h"
-#include "report/terminal/text_table.h"
 
 namespace mixcert::page {
 namespace {

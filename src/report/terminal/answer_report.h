@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "core/text_table.h"
 #include "mixcert/answer/questions.h"
 #include "mixcert/answer/scores.h"
-#include "report/terminal/text_table.h"
 
 namespace mixcert {
 

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "certify/layer_table.h"
+#include "core/text_table.h"
 #include "report/terminal/text_report.h"
-#include "report/terminal/text_table.h"
 #include "theorems/theorem_table.h"
 
 namespace mixcert {
@@ -127,29 +128,17 @@ std::string CertifyReport::neurons(std::size_t layer) const {
   return text;
 }
 
-std::string CertifyReport::layer_table() const {
-  const TextTable table({{"layer", 5},
-                         {"neurons", 7},
-                         {"components", 10},
-                         {"points", 7},
-                         {"compression", 11},
-                         {"local", 10},
-                         {"gain", 9},
-                         {"share", 5},
-                         {"metric", 16},
-                         {"bounded by", 28}});
-  std::string text = fmt::format("\nwhere the bound comes from ({}carried to the output)\n{}",
-                                 count_ > 1 ? "mean over inputs, " : "", table.header());
+std::string CertifyReport::mean_terms() const {
   const double n = static_cast<double>(count_);
+  std::vector<LayerRow> rows;
   for (std::size_t k = 0; k < layers_.size(); ++k) {
     const LayerSum& sum = layers_[k];
-    text += table.row(
-        {std::to_string(k + 1), neurons(k), std::to_string(sum.components), std::to_string(sum.points),
-         short_bound(sum.compression / n), short_bound(sum.local / n), short_number(sum.gain),
-         fmt::format("{:.0f} %", bound_sum_ > 0.0 ? 100.0 * (sum.compression + sum.local) / bound_sum_ : 0.0),
-         listed(sum.metrics), listed(sum.theorems)});
+    const double share = bound_sum_ > 0.0 ? (sum.compression + sum.local) / bound_sum_ : 0.0;
+    rows.push_back({neurons(k), sum.components, sum.points, sum.compression / n, sum.local / n, sum.gain,
+                    share, listed(sum.metrics), listed(sum.theorems)});
   }
-  return text;
+  return "\n" +
+         layer_table(rows, count_ > 1 ? "mean over inputs, carried to the output" : "carried to the output");
 }
 
 std::string CertifyReport::bound_line() const {
@@ -189,7 +178,7 @@ std::string CertifyReport::footer() const {
   if (std::isnan(bound_sum_)) {
     text += "\n" + last_reason_ + "\n";
   } else {
-    if (!layers_.empty()) text += layer_table();
+    if (!layers_.empty()) text += mean_terms();
     text += bound_line();
   }
   if (statistics_) text += statistics_lines();

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "report/terminal/text_table.h"
+#include "core/text_table.h"
 
 namespace mixcert {
 namespace {

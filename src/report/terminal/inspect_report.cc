@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/text_table.h"
 #include "report/terminal/text_report.h"
-#include "report/terminal/text_table.h"
 #include "sensitivity/sensitivity.h"
 
 namespace mixcert {

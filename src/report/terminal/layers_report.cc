@@ -3,9 +3,9 @@
 // The table of layers as a model file lists them: types, shapes, geometry, laws.
 #include <fmt/format.h>
 
+#include "core/text_table.h"
 #include "mixcert/network/layer_spec.h"
 #include "report/terminal/text_report.h"
-#include "report/terminal/text_table.h"
 
 namespace mixcert {
 namespace {

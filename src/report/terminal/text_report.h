@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "core/text_table.h"
 #include "mixcert/certificate/result.h"
 #include "mixcert/network/ensemble.h"
 #include "mixcert/network/layer_spec.h"
-#include "report/terminal/text_table.h"
 
 namespace mixcert {
 
@@ -34,7 +34,7 @@ class CertifyReport {
     std::vector<std::string> metrics, theorems;
   };
   [[nodiscard]] std::string row(const Result& result) const;
-  [[nodiscard]] std::string layer_table() const;
+  [[nodiscard]] std::string mean_terms() const;
   [[nodiscard]] std::string neurons(std::size_t layer) const;
   [[nodiscard]] std::string bound_line() const;
   [[nodiscard]] std::string statistics_lines() const;

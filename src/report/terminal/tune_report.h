@@ -6,9 +6,9 @@
 
 #include <string>
 
+#include "core/text_table.h"
 #include "mixcert/statistics/prior_comparison.h"
 #include "mixcert/tune/tune.h"
-#include "report/terminal/text_table.h"
 
 namespace mixcert {
 

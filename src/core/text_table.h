@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Plain-text tables with right-aligned columns of fixed width.
+// Plain-text tables with right-aligned columns of fixed width, and short forms of numbers.
 #pragma once
 
 #include <string>
@@ -27,6 +27,9 @@ class TextTable {
   std::vector<Column> columns_;
 };
 
+/// So many significant digits, as "%.*g" prints them, and so many behind the point, as "%.*f" does.
+std::string significant(double value, int digits);
+std::string decimals(double value, int digits);
 /// Four significant digits; "-" for NaN.
 std::string short_number(double value);
 /// The same, rounded up: what is printed is a bound as well.

@@ -1,0 +1,41 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Columns and cells of the table of layers.
+#include "certify/layer_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/text_table.h"
+
+namespace mixcert {
+
+std::string layer_table(const std::vector<LayerRow>& rows, const std::string& how) {
+  if (rows.empty()) return "";
+  const bool has_neurons =
+      std::any_of(rows.begin(), rows.end(), [](const LayerRow& row) { return !row.neurons.empty(); });
+  std::vector<Column> columns = {{"layer", 5},        {"neurons", 7},    {"components", 10}, {"points", 7},
+                                 {"compression", 11}, {"local", 10},     {"gain", 9},        {"share", 5},
+                                 {"metric", 16},      {"bounded by", 28}};
+  if (!has_neurons) columns.erase(columns.begin() + 1);
+  const TextTable table(std::move(columns));
+  std::string text = "where the bound comes from (" + how + ")\n" + table.header();
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const LayerRow& row = rows[k];
+    std::vector<std::string> cells = {std::to_string(k + 1),
+                                      row.neurons,
+                                      std::to_string(row.components),
+                                      std::to_string(row.points),
+                                      short_bound(row.compression),
+                                      short_bound(row.local),
+                                      short_number(row.gain),
+                                      decimals(100.0 * row.share, 0) + " %",
+                                      row.metric,
+                                      row.theorems};
+    if (!has_neurons) cells.erase(cells.begin() + 1);
+    text += table.row(cells);
+  }
+  return text;
+}
+
+}  // namespace mixcert
