@@ -1,17 +1,19 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Derivatives of the joint moment method's layers (Z.60 - Z.68).
+// The moment method over several inputs jointly, backwards (docs/theory/gradients.md, Z.60 - Z.68): its
+// layers, and the whole pass, forwards as certify() runs it and backwards.
 #pragma once
 
 #include <vector>
 
 #include "certificate/certificate.h"
-#include "gradient/cotangents.h"
-#include "gradient/error_norm_gradient.h"
+#include "certificate/sealed.h"
 #include "gradient/joint/neuron_gradient.h"
-#include "gradient/moment/piece_gradient.h"
+#include "gradient/moment/moment_gradient.h"
+#include "gradient/weight_gradient.h"
 #include "methods/joint/cross_moments.h"
 #include "methods/joint/joint_trace.h"
+#include "mixcert/certificate/options.h"
 #include "mixcert/gradient/objective.h"
 #include "mixcert/mixture/covariance.h"
 #include "sensitivity/error_norm.h"
@@ -84,5 +86,34 @@ JointLocalGradient joint_local_gradient(const JointLayerTrace& layer, const Erro
 void add_joint_gradient(const Network& network, ConstMatrixRef inputs, const ErrorNorms& error_norms,
                         const JointTrace& trace, const Certificate& certificate, double bound_weight,
                         const GaussianGradient& output, NetworkGradient& gradient);
+
+// The whole pass: derivatives of  bound_weight * bound + (whatever the caller made of the Gaussian)  in every
+// weight's mean and variance.
+
+class JointMomentPass {
+ public:
+  /// Runs the forward pass at the columns of `inputs`. `network` must outlive this. Throws InvalidArgument
+  /// where the network's parameters have no derivatives.
+  JointMomentPass(const Network& network, ConstMatrixRef inputs, RidgeRule ridge, const Options& options);
+
+  [[nodiscard]] const Certificate& certificate() const { return certificate_; }
+  /// Certified W2 between network and mixture; infinite where there is none.
+  [[nodiscard]] double bound() const { return certificate_.w2.value; }
+  /// One Gaussian over outputs at all inputs, input-major: input * outputs + output.
+  [[nodiscard]] const GaussianMixture& mixture() const { return mixture_; }
+  [[nodiscard]] const JointTrace& trace() const { return *trace_; }
+
+  /// Derivatives of bound_weight * bound + f, f with the given derivatives in the components of mixture();
+  /// empty vectors: f is constant.
+  [[nodiscard]] NetworkGradient backward(double bound_weight, const MixtureCotangent& cotangent) const;
+
+ private:
+  const Network& network_;
+  Matrix inputs_;
+  ErrorNorms error_norms_;
+  Sealed<JointTrace> trace_;
+  Certificate certificate_;
+  GaussianMixture mixture_;
+};
 
 }  // namespace mixcert

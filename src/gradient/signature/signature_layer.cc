@@ -2,11 +2,10 @@
 //
 // propagate()'s loop body from its end to its beginning: affine map, activation, grid points, local error,
 // directions, compression.
-#include "gradient/signature/signature_layer.h"
-
 #include <utility>
 
-#include "gradient/point_push_gradient.h"
+#include "gradient/signature/signature_gradient.h"
+#include "gradient/weight_gradient.h"
 
 namespace mixcert {
 namespace {

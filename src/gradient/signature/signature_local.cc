@@ -5,7 +5,7 @@
 // to about 1e-9 of the error per deviation wherever no maximum changes hands (Z.23).
 #include <cmath>
 
-#include "gradient/signature/signature_layer.h"
+#include "gradient/signature/signature_gradient.h"
 #include "methods/signature/local_error.h"
 
 namespace mixcert {

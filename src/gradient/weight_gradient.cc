@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// A chain is built from the output back, so its derivatives run from the first hidden layer to the last.
-#include "gradient/chain_gradient.h"
+// From metrics of a chain (Z.27) and from the law behind the first layer (Z.26) back to weights.
+#include "gradient/weight_gradient.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +12,9 @@
 #include "sensitivity/metric_forms.h"
 
 namespace mixcert {
+
+// A chain is built from the output back, so its derivatives run from the first hidden layer to the last.
+
 namespace {
 
 bool has_random_weights(const DenseLayer& layer) {
@@ -98,6 +101,31 @@ void ChainGradient::pull_back_metrics(std::size_t chain, std::vector<Vector> bar
     if (form_bar.errors.size() > 0) form_bar.a.diagonal() += form_bar.errors;
     carried = l * l * pull_back_gram(layer, metric, form_bar.a, gradient[k + 1]);
   }
+}
+
+// A point that is pushed (Z.26): with P (inputs x neurons) the means are P M' + 1 b' and the block of neuron
+// i is P diag(V_i) P' + v_i 1 1'.
+
+Vector pull_back_push(const DenseLayer& layer, ConstVectorRef point, Index input_count,
+                      const GaussianGradient& bar, LayerGradient& gradient) {
+  const Index d = input_count;
+  const Vector column = point;
+  const Eigen::Map<const Matrix> p(column.data(), d, layer.inputs());
+  const Eigen::Map<const Matrix> mean_bar(bar.mean.data(), d, layer.outputs());
+  gradient.weight_mean.noalias() += mean_bar.transpose() * p;
+  gradient.bias_mean += mean_bar.colwise().sum().transpose();
+  Matrix p_bar = mean_bar * layer.weight_mean();
+  const auto* weights = std::get_if<MeanFieldWeights>(&layer.weights());
+  const bool random_bias = std::holds_alternative<IndependentBias>(layer.bias());
+  for (Index i = 0; i < layer.outputs(); ++i) {
+    const auto block = bar.blocks.middleRows(i * d, d);
+    if (random_bias) gradient.bias_variance(i) += block.sum();
+    if (weights == nullptr) continue;
+    const Matrix product = block * p;
+    gradient.weight_variance.row(i) += p.cwiseProduct(product).colwise().sum();
+    p_bar += 2.0 * product * weights->variance.row(i).asDiagonal();
+  }
+  return Eigen::Map<const Vector>(p_bar.data(), p_bar.size());
 }
 
 }  // namespace mixcert

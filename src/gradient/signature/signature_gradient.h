@@ -1,18 +1,45 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Derivatives of the signature method's layers (Z.20 - Z.26).
+// The signature method, backwards (docs/theory/gradients.md, Z.20 - Z.27): its layers, and the whole pass.
 #pragma once
 
 #include <vector>
 
 #include "certificate/certificate.h"
-#include "gradient/chain_gradient.h"
-#include "gradient/cotangents.h"
+#include "certificate/sealed.h"
+#include "gradient/weight_gradient.h"
 #include "methods/signature/signature_trace.h"
 #include "mixcert/activation/activation.h"
+#include "mixcert/certificate/options.h"
+#include "mixcert/gradient/objective.h"
+#include "mixcert/mixture/covariance.h"
 #include "quantize/signature.h"
+#include "sensitivity/sensitivity.h"
 
 namespace mixcert {
+
+// (lambda I - C)^+ b for an eigenvalue lambda of a structured covariance: what eigenvectors move by when C
+// does, (Z.22). Eigenvectors whose eigenvalue is numerically lambda are left out: their part of the motion is
+// no derivative but a choice (Kasim 2020).
+
+/// Eigenvalues closer to lambda than this fraction of it count as equal.
+inline constexpr double kEqualEigenvalues = 1e-8;
+
+class ShiftedInverse {
+ public:
+  explicit ShiftedInverse(const Covariance& covariance);
+
+  /// Without a low-rank part eigenvectors live in single blocks, and so do solutions: those of different
+  /// blocks never mix.
+  [[nodiscard]] Vector solve(double lambda, ConstVectorRef right) const;
+
+ private:
+  [[nodiscard]] Vector rotate(ConstVectorRef x, bool back) const;
+
+  Vector values_;                  ///< eigenvalues of the blocks
+  std::vector<Matrix> rotations_;  ///< their eigenvectors, block by block
+  Matrix factor_;                  ///< low-rank part in these coordinates
+};
 
 // From derivatives in a signature's directions u_d back to the Gaussian it was made for and to the metric it
 // was placed in, (Z.21), (Z.22). Which axes there are and their sizes are held fixed.
@@ -86,5 +113,37 @@ std::vector<GaussianGradient> pull_back_layer(const SignatureSweep& sweep, Index
                                               const SignatureLayerTrace& layer, const LayerTerms& terms,
                                               const std::vector<GaussianGradient>& behind,
                                               ChainGradient& chains, NetworkGradient& gradient);
+
+// The whole pass: the certified forward pass, then derivatives of
+//     bound_weight * bound + (whatever the caller made of the mixture)
+// in every weight's mean and variance, read backwards from its trace.
+
+class SignaturePass {
+ public:
+  /// Runs the signature method at the columns of `inputs` jointly, with signature_size, components,
+  /// certificate, grid and seed of `options`. Throws InvalidArgument where the network's parameters have no
+  /// derivatives, or for epsilon. `network` must outlive this.
+  SignaturePass(const Network& network, ConstMatrixRef inputs, const Options& options);
+
+  [[nodiscard]] const Certificate& certificate() const { return certificate_; }
+  /// Certified W2 between network and mixture; infinite where there is none.
+  [[nodiscard]] double bound() const { return certificate_.w2.value; }
+  /// Over outputs at all inputs, input-major: input * outputs + output.
+  [[nodiscard]] const GaussianMixture& mixture() const { return mixture_; }
+  [[nodiscard]] const SignatureTrace& trace() const { return *trace_; }
+
+  /// Derivatives of bound_weight * bound + f, f with the given derivatives in the components of mixture();
+  /// empty vectors: f is constant.
+  [[nodiscard]] NetworkGradient backward(double bound_weight, const MixtureCotangent& cotangent) const;
+
+ private:
+  const Network& network_;
+  CertificateForm form_;
+  Vector first_point_;
+  Sensitivity sensitivity_;
+  Sealed<SignatureTrace> trace_;
+  Certificate certificate_;
+  GaussianMixture mixture_;
+};
 
 }  // namespace mixcert
