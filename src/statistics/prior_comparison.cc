@@ -18,7 +18,7 @@
 #include "mixcert/transport/gaussian_transport.h"
 #include "mixcert/transport/mixture_transport.h"
 #include "quantize/grid_allocation.h"
-#include "statistics/joint_coupling.h"
+#include "statistics/coupled_simulation.h"
 
 namespace mixcert {
 namespace {

@@ -2,12 +2,11 @@
 //
 // Uniform and Laplace by inversion, Student's t as a normal over the root of a gamma variable; Boost's gamma
 // is one fixed algorithm on every platform.
-#include "statistics/simulate/entry_draws.h"
-
 #include <boost/random/gamma_distribution.hpp>
 #include <cmath>
 #include <limits>
 
+#include "statistics/simulate/layer_noise.h"
 #include "statistics/simulate/normal_source.h"
 
 namespace mixcert {

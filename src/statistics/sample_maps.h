@@ -1,8 +1,12 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Transport of samples between Gaussians, singular ones included, so that the law of the result is exact.
+// Maps of samples: from one Gaussian to another, singular ones included, so that the law of the result is
+// exact, and from a component to the pieces of its split (C.3).
 #pragma once
 
+#include <vector>
+
+#include "methods/moment/moment_trace.h"
 #include "mixcert/core/rng.h"
 #include "mixcert/mixture/gaussian_mixture.h"
 
@@ -42,6 +46,33 @@ class GaussianMap {
   Vector mean_;
   Vector scale_;   ///< C_2^{1/2} where both covariances are diagonal
   Matrix matrix_;  ///< C_2^{1/2} O otherwise
+};
+
+// A split: along each direction the monotone map from N(0,1) to the rule's mixture, then the piece drawn from
+// its posterior (C.3).
+
+/// F^{-1}(Phi(x)) for the distribution function F of the rule's mixture.
+double monotone_split(const SplitRule& rule, double x);
+/// A component of the rule's mixture, drawn from its posterior given that the mixture took the value x.
+Index draw_split_component(const SplitRule& rule, double x, Generator& generator);
+
+class SplitMap {
+ public:
+  /// `splits` may be empty.
+  SplitMap(const Gaussian& component, const std::vector<SplitDirection>& splits);
+
+  [[nodiscard]] Index piece_count() const { return piece_count_; }
+  /// Moves the columns of `samples`, which have the component's law, and returns their pieces, numbered as
+  /// the moment method numbers them: the last direction's center counts fastest.
+  std::vector<Index> apply(Matrix& samples, Generator& generator) const;
+
+ private:
+  std::vector<Whitening> whitening_;  ///< one; none without splits
+  const std::vector<SplitDirection>& splits_;
+  Matrix directions_;   ///< U, one column each
+  Matrix regression_;   ///< (C^{+1/2} U)'
+  Matrix rest_factor_;  ///< root of I - U' C^+ U
+  Index piece_count_ = 1;
 };
 
 }  // namespace mixcert
