@@ -12,7 +12,7 @@
 #include <cmath>
 #include <string>
 
-#include "answer/statements/sampled_probability.h"
+#include "answer/statements/polyhedron.h"
 #include "mixcert/answer/answers.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"

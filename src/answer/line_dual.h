@@ -1,15 +1,41 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The dual bound (U.4) on the line. Every set we need is made of half-lines, so that one function of a
-// mixture is enough (U.5):
-//     soft tail  E_q (1 - (d/h)^k)_+,   d = (t - y)_+ the distance to {y >= t},   k = 1 or 2.
+// What answers on the line share: squares of intervals, projections of mixtures (U.8), and the dual bound
+// (U.4).
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "mixcert/answer/certified_law.h"
+#include "mixcert/core/rounding.h"
+#include "mixcert/mixture/gaussian_mixture.h"
 
 namespace mixcert {
+
+inline Interval squared(const Interval& norm) {
+  const double lower = positive_part(norm.lower);
+  return {norm.estimate * norm.estimate, positive_part(next_down(lower * lower)),
+          next_up(norm.upper * norm.upper)};
+}
+
+// Where mixtures in many dimensions meet the line, and what rounding costs there (U.8).
+
+/// At most this much below zero is an eigenvalue of a stored covariance; the law meant is that of its
+/// positive part (docs/theory/rounding.md). Zero for a diagonal with a low-rank part.
+double negative_part(const Covariance& covariance);
+
+struct Projection {
+  LineMixture line;
+  double error = 0.0;  ///< no less than W2 between `line` and the exact law
+};
+
+/// The law of direction'y, in work that grows with the nonzero entries of the direction.
+Projection project(const GaussianMixture& mixture, ConstVectorRef direction);
+
+// The dual bound (U.4). Every set we need is made of half-lines, so that one function of a mixture is enough
+// (U.5):
+//     soft tail  E_q (1 - (d/h)^k)_+,   d = (t - y)_+ the distance to {y >= t},   k = 1 or 2.
 
 enum class TransportOrder { One = 1, Two = 2 };
 

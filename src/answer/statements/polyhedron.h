@@ -1,11 +1,12 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// A statement as a polyhedron A = {y : rows y >= thresholds}, and distances of points to it and to the
-// complement of its interior, both rounded down (U.6).
+// A statement as a polyhedron A = {y : rows y >= thresholds}, distances of points to it and to the complement
+// of its interior, both rounded down, and the dual bound over samples that is made of them (U.6).
 #pragma once
 
 #include <limits>
 
+#include "mixcert/answer/answers.h"
 #include "mixcert/answer/statement.h"
 #include "mixcert/core/types.h"
 
@@ -32,5 +33,16 @@ class Polyhedron {
   Matrix gram_;        // rows rows'
   double threshold_size_ = 0.0;
 };
+
+// The dual bound integrated over samples of the mixture, for statements that have no closed form (U.6).
+
+/// Both ends hold together but for options.failure_probability.
+ProbabilityAnswer sampled_probability(const CertifiedLaw& law, const Statement& statement,
+                                      const IntegrationOptions& options);
+
+/// No less than W2 between `part`, outputs of `mixture`, and the law of its computed samples (U.6): the
+/// entries of the part and the factor of its covariance are exact up to rounding, in trace norm, and so is
+/// each sample.
+double sampling_error(const GaussianMixture& mixture, const GaussianMixture& part);
 
 }  // namespace mixcert
