@@ -14,7 +14,7 @@
 
 #include "command.h"
 #include "explain_json.h"
-#include "io/files/sha256.h"
+#include "io/files/byte_source.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
 #include "mixcert/io/result_file.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "io/files/file_error.h"
-#include "io/formats/npy_format.h"
+#include "io/formats/npy.h"
 
 namespace mixcert::io {
 namespace {

@@ -4,8 +4,7 @@
 #include <algorithm>
 
 #include "io/files/file_error.h"
-#include "io/formats/npy_format.h"
-#include "io/formats/npz.h"
+#include "io/formats/npy.h"
 #include "io/formats/zip_archive.h"
 
 namespace mixcert {

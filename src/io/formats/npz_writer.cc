@@ -11,8 +11,7 @@
 
 #include "io/files/atomic_file.h"
 #include "io/files/file_error.h"
-#include "io/formats/npy_format.h"
-#include "io/formats/npz.h"
+#include "io/formats/npy.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert {
