@@ -19,7 +19,6 @@
 #include "mixcert/io/model_file.h"
 #include "mixcert/io/result_file.h"
 #include "model_flags.h"
-#include "report/pages/certify_collector.h"
 #include "report/pages/certify_page.h"
 #include "report/terminal/text_report.h"
 #include "report_flags.h"

@@ -20,7 +20,7 @@
 #include "mixcert/io/result_file.h"
 #include "mixcert/transport/mixture_transport.h"
 #include "model_flags.h"
-#include "report/terminal/explain_report.h"
+#include "report/terminal/text_report.h"
 #include "report/terminal/text_table.h"
 #include "run_context.h"
 #include "terminal.h"

@@ -13,7 +13,7 @@
 #include "mixcert/statistics/prior_comparison.h"
 #include "mixcert/tune/tune.h"
 #include "report/pages/tune_page.h"
-#include "report/terminal/tune_report.h"
+#include "report/terminal/text_report.h"
 #include "report_flags.h"
 #include "run_context.h"
 #include "target_flags.h"

@@ -13,7 +13,6 @@
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
 #include "mixcert/network/layer_spec.h"
-#include "report/pages/certify_collector.h"
 #include "report/pages/certify_page.h"
 
 namespace mixcert::python {

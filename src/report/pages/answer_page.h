@@ -3,11 +3,13 @@
 // The HTML report of `mixcert answer`: certified intervals, grouped by what was asked.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "mixcert/answer/certified_law.h"
 #include "report/pages/page_parts.h"
+#include "report/terminal/text_report.h"
 
 namespace mixcert::page {
 
@@ -43,5 +45,23 @@ struct AnswerContents {
 
 /// Of a group with more than 1000 rows the widest intervals are shown.
 Page answer_page(const AnswerContents& contents);
+
+// The answers of a run as groups: one for each kind of question.
+
+/// Answers of a run, in the order of the inputs. `images`: a PNG per input; empty: none.
+struct AnsweredRun {
+  AnswerTopic topic;
+  Index first_input = 0;
+  std::vector<LawAnswers> answers;
+  std::vector<double> w2_bounds;  ///< infinity: none
+  std::vector<std::string> images;
+};
+
+/// Groups, headlines and warnings; the facts of the run are the caller's.
+AnswerContents answer_contents(const AnsweredRun& run);
+
+/// The same numbers as scores_text(), as headlines.
+std::vector<Headline> score_headlines(const RegressionSummary& summary);
+std::vector<Headline> score_headlines(const ClassSummary& summary);
 
 }  // namespace mixcert::page

@@ -1,14 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Text of `mixcert explain`.
-#include "report/terminal/explain_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "report/terminal/text_report.h"
 #include "report/terminal/text_table.h"
 
 namespace mixcert {
