@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "certify/certifier.h"
-#include "certify/ensemble_result.h"
 #include "mixcert/core/error.h"
 #include "network/ordinary_scale.h"
 

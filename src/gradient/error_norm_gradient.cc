@@ -8,7 +8,7 @@
 
 #include "gradient/weight_gradient.h"
 #include "mixcert/core/error.h"
-#include "sensitivity/error_norm_chain.h"
+#include "sensitivity/error_norm.h"
 
 namespace mixcert {
 namespace {

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "mixcert/core/error.h"
-#include "mixture/eigenpairs.h"
+#include "mixture/symmetric_eigen.h"
 #include "sensitivity/metric_forms.h"
 
 namespace mixcert {

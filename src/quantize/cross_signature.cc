@@ -8,7 +8,7 @@
 
 #include "core/normal.h"
 #include "mixcert/core/error.h"
-#include "mixture/eigenpairs.h"
+#include "mixture/symmetric_eigen.h"
 #include "quantize/signature.h"
 
 namespace mixcert {

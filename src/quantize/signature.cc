@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "mixcert/core/error.h"
-#include "mixture/eigenpairs.h"
-#include "quantize/grid_allocation.h"
+#include "mixture/symmetric_eigen.h"
 
 namespace mixcert {
 namespace {

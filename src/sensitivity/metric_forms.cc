@@ -10,7 +10,6 @@
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
-#include "sensitivity/scaled_forms.h"
 
 namespace mixcert {
 namespace {

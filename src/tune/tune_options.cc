@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "quantize/grid_allocation.h"
+#include "quantize/signature.h"
 
 namespace mixcert {
 namespace {

@@ -7,7 +7,7 @@
 #include "gradient_checks.h"
 #include "mixcert/core/error.h"
 #include "mixture/symmetric_eigen.h"
-#include "sensitivity/error_norm_chain.h"
+#include "sensitivity/error_norm.h"
 #include "support/random_network.h"
 
 namespace mixcert {

@@ -15,7 +15,7 @@
 #include "methods/joint/joint_trace.h"
 #include "mixcert/certificate/options.h"
 #include "mixcert/gradient/objective.h"
-#include "mixcert/mixture/covariance.h"
+#include "mixcert/mixture/gaussian_mixture.h"
 #include "sensitivity/error_norm.h"
 
 namespace mixcert {

@@ -12,7 +12,7 @@
 #include "mixcert/activation/activation.h"
 #include "mixcert/certificate/options.h"
 #include "mixcert/gradient/objective.h"
-#include "mixcert/mixture/covariance.h"
+#include "mixcert/mixture/gaussian_mixture.h"
 #include "quantize/signature.h"
 #include "sensitivity/sensitivity.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "gradient/signature/signature_gradient.h"
-#include "methods/signature/local_error.h"
+#include "methods/signature/signature_certificate.h"
 
 namespace mixcert {
 namespace {

@@ -1,12 +1,10 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Sizes by the convergence theorem, docs/theory/convergence.md (E.1).
-#include "methods/signature/plan/epsilon_planner.h"
-
 #include <algorithm>
 #include <utility>
 
-#include "methods/signature/plan/approximate_layer.h"
+#include "methods/signature/plan/signature_plan.h"
 #include "methods/signature/signature_certificate.h"
 #include "mixcert/core/error.h"
 

@@ -1,13 +1,78 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Choices for every layer of the paper's algorithm, within the limits of memory and time.
-#include "methods/signature/plan/signature_propagate.h"
+// Compression and grids of one hidden layer, and choices for every layer of the paper's algorithm, within the
+// limits of memory and time.
+#include <utility>
 
+#include "methods/compression.h"
 #include "methods/memory_guard.h"
-#include "methods/signature/plan/approximate_layer.h"
+#include "methods/signature/plan/signature_plan.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert {
+namespace {
+
+// Below this a metric's entries are underflow, not information.
+constexpr double kNoSensitivity = 1e-280;
+
+/// The metrics of all chains, the reference chain's first; none that ignores the layer altogether.
+void add_candidate_metrics(const Sensitivity& sensitivity, Index layer, Placement& placement) {
+  const auto k = static_cast<std::size_t>(layer - 1);
+  std::vector<std::size_t> chains{sensitivity.reference[k]};
+  for (std::size_t c = 0; c < sensitivity.metrics.size(); ++c) {
+    if (c != chains.front()) chains.push_back(c);
+  }
+  for (const std::size_t c : chains) {
+    const Vector& weights = sensitivity.metrics[c].activation_weights[k];
+    if (!(weights.maxCoeff() > kNoSensitivity)) continue;
+    placement.metrics.push_back(over_inputs(weights, placement.input_count));
+    placement.chains.push_back(c);
+  }
+}
+
+}  // namespace
+
+Placement place_layer(const Network& network, const Sensitivity& sensitivity, const Options& options,
+                      Index layer, Index input_count) {
+  Placement placement{{}, network.activation(layer), input_count};
+  placement.refine = options.certificate != CertificateMode::Paper;
+  if (options.grid == GridPlacement::Uniform) placement.family = uniform_quantizer;
+  const bool euclidean = options.certificate == CertificateMode::Paper ||
+                         options.certificate == CertificateMode::Expected || options.method == Method::Cross;
+  if (!euclidean) add_candidate_metrics(sensitivity, layer, placement);
+  // Scalar constants prefer no coordinate, nor does a network that ignores this layer.
+  if (placement.metrics.empty()) {
+    placement.metrics = {Vector::Ones(network.layer(layer).inputs() * input_count)};
+  }
+  return placement;
+}
+
+SignatureChoices approximate_layer(const GaussianMixture& mixture, const LayerSizes& sizes,
+                                   const Placement& placement, const Options& options,
+                                   const Services& services) {
+  SignatureChoices choices;
+  if (sizes.components > 0 && sizes.components < mixture.size()) {
+    choices.reduction = compress(mixture, sizes.components, placement.metrics.front(), options.seed);
+    // Into one component there is only one coupling.
+    if (options.certificate == CertificateMode::Paper && options.method == Method::Signature &&
+        choices.reduction->after.size() > 1) {
+      require(
+          static_cast<bool>(services.mixture_plan),
+          "certificate 'paper' with compression needs Services::mixture_plan (target mixcert::transport)");
+      choices.reduction =
+          with_plan(choices.reduction, services.mixture_plan(mixture, choices.reduction->after));
+    }
+  }
+  if (options.method == Method::Cross) {
+    choices.cross_points = sizes.points;
+    return choices;
+  }
+  const GaussianMixture& reduced = choices.reduction.is_empty() ? mixture : choices.reduction->after;
+  LayerGrids grids = layer_grids(reduced, placement, sizes.points);
+  choices.grids = std::move(grids.axes);
+  if (!placement.chains.empty()) choices.placement_chain = placement.chains[grids.metric];
+  return choices;
+}
 
 Sealed<SignatureTrace> propagate(const Network& network, ConstMatrixRef inputs,
                                  const Sensitivity& sensitivity, const Options& options,
