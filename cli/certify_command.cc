@@ -19,7 +19,7 @@
 #include "mixcert/io/model_file.h"
 #include "mixcert/io/result_file.h"
 #include "model_flags.h"
-#include "report/pages/certify_page.h"
+#include "report/pages/command_pages.h"
 #include "report/terminal/text_report.h"
 #include "report_flags.h"
 #include "run_context.h"

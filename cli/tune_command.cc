@@ -12,7 +12,7 @@
 #include "mixcert/core/version.h"
 #include "mixcert/statistics/prior_comparison.h"
 #include "mixcert/tune/tune.h"
-#include "report/pages/tune_page.h"
+#include "report/pages/command_pages.h"
 #include "report/terminal/text_report.h"
 #include "report_flags.h"
 #include "run_context.h"

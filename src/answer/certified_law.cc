@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "answer/line_dual.h"
+#include "answer/dual_bounds.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
 

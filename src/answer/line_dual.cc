@@ -1,11 +1,10 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // The dual bound on the line, (U.4), (U.5): soft tails of one Gaussian, and the best width.
-#include "answer/line_dual.h"
-
 #include <algorithm>
 #include <cmath>
 
+#include "answer/dual_bounds.h"
 #include "core/normal.h"
 #include "mixcert/core/rounding.h"
 

@@ -10,7 +10,7 @@
 #include <numeric>
 #include <string>
 
-#include "answer/line_dual.h"
+#include "answer/dual_bounds.h"
 #include "mixcert/answer/answers.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"

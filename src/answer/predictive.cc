@@ -8,7 +8,7 @@
 #include <string>
 
 #include "activation/gaussian_moments.h"
-#include "answer/line_dual.h"
+#include "answer/dual_bounds.h"
 #include "mixcert/answer/answers.h"
 #include "mixcert/answer/questions.h"
 #include "mixcert/core/error.h"

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "answer/line_dual.h"
+#include "answer/dual_bounds.h"
 #include "mixcert/answer/answers.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"

@@ -62,6 +62,8 @@ void AnswerOptions::validate() const {
     throw InvalidArgument("option --noise-std: expected none beside --head, which says what the noise is");
 }
 
+// All questions about one law.
+
 namespace {
 
 std::vector<CredibleInterval> credible_of_targets(const CertifiedLaw& law, const AnswerOptions& options) {

@@ -59,6 +59,8 @@ ObjectiveValue evaluate_objective(const Network& network, ConstMatrixRef inputs,
   return evaluate(pass, target, options.beta, with_gradient);
 }
 
+// Which networks have derivatives, and zeros of their sizes.
+
 namespace {
 
 bool has_differentiable_law(const DenseLayer& layer) {

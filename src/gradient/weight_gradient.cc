@@ -9,7 +9,7 @@
 
 #include "mixcert/core/error.h"
 #include "mixture/symmetric_eigen.h"
-#include "sensitivity/metric_forms.h"
+#include "sensitivity/sensitivity.h"
 
 namespace mixcert {
 

@@ -12,7 +12,6 @@
 
 #include "mixcert/network/network.h"
 #include "mixcert/sensitivity/sensitivity_mode.h"
-#include "sensitivity/metric_forms.h"
 #include "sensitivity/sensitivity.h"
 
 namespace mixcert {

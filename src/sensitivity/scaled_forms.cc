@@ -7,7 +7,7 @@
 
 #include "mixcert/core/rounding.h"
 #include "mixture/symmetric_eigen.h"
-#include "sensitivity/metric_forms.h"
+#include "sensitivity/sensitivity.h"
 
 namespace mixcert {
 namespace {

@@ -11,7 +11,6 @@
 
 #include "mixcert/core/error.h"
 #include "network/ordinary_scale.h"
-#include "sensitivity/metric_forms.h"
 
 namespace mixcert {
 namespace {

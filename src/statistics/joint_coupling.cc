@@ -15,7 +15,6 @@
 #include "mixcert/core/error.h"
 #include "mixture/symmetric_eigen.h"
 #include "statistics/coupled_simulation.h"
-#include "statistics/sample_maps.h"
 #include "statistics/simulate/normal_source.h"
 
 namespace mixcert {

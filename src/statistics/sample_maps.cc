@@ -1,14 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // How samples are moved, docs/theory/statistics.md (C.3): between Gaussians and to the pieces of a split.
-#include "statistics/sample_maps.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "core/normal.h"
 #include "mixcert/core/rounding.h"
 #include "mixture/symmetric_eigen.h"
+#include "statistics/coupled_simulation.h"
 #include "statistics/simulate/normal_source.h"
 
 namespace mixcert {

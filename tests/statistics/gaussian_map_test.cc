@@ -5,7 +5,7 @@
 
 #include "mixcert/statistics/simulate.h"
 #include "mixcert/transport/gaussian_transport.h"
-#include "statistics/sample_maps.h"
+#include "statistics/coupled_simulation.h"
 #include "statistics/sample_statistics.h"
 #include "support/random_laws.h"
 

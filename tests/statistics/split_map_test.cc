@@ -9,7 +9,7 @@
 #include "core/normal.h"
 #include "methods/moment/split_pieces.h"
 #include "mixcert/statistics/simulate.h"
-#include "statistics/sample_maps.h"
+#include "statistics/coupled_simulation.h"
 #include "statistics/sample_statistics.h"
 #include "support/random_laws.h"
 

@@ -9,8 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "answer/line_dual.h"
-#include "answer/statements/polyhedron.h"
+#include "answer/dual_bounds.h"
 #include "mixcert/core/rounding.h"
 #include "mixcert/statistics/simulate.h"
 

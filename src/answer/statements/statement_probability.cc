@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "answer/statements/polyhedron.h"
+#include "answer/dual_bounds.h"
 #include "mixcert/answer/answers.h"
 #include "mixcert/answer/statement.h"
 #include "mixcert/core/error.h"

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "certificate/first_push.h"
-#include "gradient/joint/neuron_gradient.h"
 #include "gradient/weight_gradient.h"
 #include "methods/approximation_method.h"
 #include "methods/joint/cross_moments.h"

@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "gradient/moment/moment_gradient.h"
-#include "gradient/moment_derivatives.h"
 #include "methods/moment/surrogate_push.h"
 
 namespace mixcert {

@@ -18,6 +18,8 @@
 
 namespace mixcert {
 
+// The trace.
+
 /// Hidden layer k of the signature method.
 struct SignatureLayerTrace : CompressionTrace {
   std::vector<GridSignature> signatures;  ///< one per component of `after`

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "report/pages/answer_page.h"
+#include "report/pages/command_pages.h"
 
 namespace mixcert::page {
 namespace {

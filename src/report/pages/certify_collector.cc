@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "report/pages/certify_page.h"
+#include "report/pages/command_pages.h"
 #include "report/pages/page_parts.h"
 #include "report/terminal/text_table.h"
 

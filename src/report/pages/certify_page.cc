@@ -3,13 +3,12 @@
 // Sections of the report of `mixcert certify`, in the order in which they are read: what it says, what to
 // keep in mind, what was certified, where the error comes from, what the outputs look like, every input, how
 // it was run.
-#include "report/pages/certify_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "report/pages/command_pages.h"
 #include "report/terminal/text_table.h"
 #include "theorems/theorem_table.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/pages/certify_page.h"
+#include "report/pages/command_pages.h"
 
 namespace mixcert::page {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/normal.h"
-#include "report/pages/certify_page.h"
+#include "report/pages/command_pages.h"
 
 namespace mixcert::page {
 namespace {

@@ -1,14 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Sections of the report of `mixcert tune`.
-#include "report/pages/tune_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "report/pages/charts.h"
+#include "report/pages/command_pages.h"
 #include "report/terminal/text_table.h"
 
 namespace mixcert::page {

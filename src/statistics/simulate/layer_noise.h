@@ -1,31 +1,19 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// What is random in a layer: single weights of any shape, dropout factors, and the noise of a dense layer.
+// The random part of a dense layer's output given its activations,
+//     (W - E W) a + (b - E b),
+// drawn for many activations at once. Columns of the activations come in groups of
+// `group_size`; a group is one sample and shares one draw of (W, b). Groups of one column
+// are drawn by local reparametrisation where that is cheaper than drawing the weights.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "mixcert/core/rng.h"
-#include "mixcert/core/types.h"
 #include "mixcert/network/dense_layer.h"
-#include "mixcert/network/network.h"
-#include "mixcert/network/weight_law.h"
 
 namespace mixcert {
-
-/// Independent numbers of the law, mean zero and variance one, column by column; fill_normal() for the normal
-/// law.
-void fill_entries(const EntryLaw& law, Generator& generator, Matrix& out);
-
-/// Multiplies every entry by a factor of its own. Draws nothing where there is no mask.
-void apply_mask(const Mask& mask, Generator& generator, Matrix& activations);
-
-// The random part of a dense layer's output given its activations,
-//     (W - E W) a + (b - E b),
-// drawn for many activations at once. Columns of the activations come in groups of
-// `group_size`; a group is one sample and shares one draw of (W, b). Groups of one column
-// are drawn by local reparametrisation where that is cheaper than drawing the weights.
 
 class LayerNoise {
  public:

@@ -2,8 +2,6 @@
 //
 // docs/theory/gradients.md (Z.60). Everything is a sum over the nodes of w f'(z_k) times what is paired with
 // it; x h_p = sqrt(p+1) h_{p+1} + sqrt(p) h_{p-1} gives the derivatives in s from those in m.
-#include "gradient/moment_derivatives.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,6 +10,7 @@
 #include "activation/hermite_rule.h"
 #include "activation/node_values.h"
 #include "activation/quadrature_rules.h"
+#include "gradient/moment/moment_gradient.h"
 
 namespace mixcert {
 namespace {

@@ -1,7 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The HTML report of `mixcert certify`, and what is kept of a run for it: sums over all inputs, rows of the
-// worst ones, a band and a density where inputs are numbers. Memory does not grow with the number of inputs.
+// The HTML reports of commands: what is kept of a run for each, and the page that is made of it.
 #pragma once
 
 #include <functional>
@@ -10,13 +9,20 @@
 #include <vector>
 
 #include "mixcert/answer/answers.h"
+#include "mixcert/answer/certified_law.h"
 #include "mixcert/certificate/result.h"
 #include "mixcert/network/ensemble.h"
 #include "mixcert/network/layer_spec.h"
+#include "mixcert/statistics/prior_comparison.h"
+#include "mixcert/tune/tune.h"
 #include "report/pages/charts.h"
 #include "report/pages/page_parts.h"
+#include "report/terminal/text_report.h"
 
 namespace mixcert::page {
+
+// `mixcert certify`: sums over all inputs, rows of the worst ones, a band and a density where inputs are
+// numbers. Memory does not grow with the number of inputs.
 
 /// Rows and points shown; of more inputs the worst ones.
 inline constexpr Index kShownInputs = 1000;
@@ -117,5 +123,91 @@ class CertifyCollector {
   std::vector<Index> order_;                  ///< inputs as charts have them from left to right
   std::vector<char> has_density_, has_band_;  ///< per input
 };
+
+// `mixcert answer`: certified intervals, grouped by what was asked.
+
+/// One answer at one input.
+struct AnswerRow {
+  Index input = 0;
+  std::string name;  ///< of what is asked: "mean of output 0", "class 3"
+  Interval interval;
+  std::string verdict = {};  ///< in words, e.g. "settled"; empty in all rows: no such column
+  std::string image = {};    ///< PNG of the input; empty: none
+  /// Probabilities of all classes, drawn for the first rows of a group; empty: none.
+  std::vector<Interval> classes = {};
+};
+
+/// The answers to one question, or to several of a kind.
+struct AnswerGroup {
+  std::string title;
+  std::string explanation;  ///< what is proven, in a sentence or two
+  std::vector<AnswerRow> rows;
+  /// Ends of the axis, where values are known to lie between them (probabilities: 0 and 1); equal: unknown.
+  double axis_low = 0.0, axis_high = 0.0;
+};
+
+struct AnswerContents {
+  RunFacts run;
+  std::string result_file;
+  std::string inputs_file;  ///< empty where none was read
+  Index inputs = 0;
+  std::vector<Headline> headlines;
+  std::vector<std::string> warnings;
+  std::vector<AnswerGroup> groups;
+};
+
+/// Of a group with more than 1000 rows the widest intervals are shown.
+Page answer_page(const AnswerContents& contents);
+
+// The answers of a run as groups: one for each kind of question.
+
+/// Answers of a run, in the order of the inputs. `images`: a PNG per input; empty: none.
+struct AnsweredRun {
+  AnswerTopic topic;
+  Index first_input = 0;
+  std::vector<LawAnswers> answers;
+  std::vector<double> w2_bounds;  ///< infinity: none
+  std::vector<std::string> images;
+};
+
+/// Groups, headlines and warnings; the facts of the run are the caller's.
+AnswerContents answer_contents(const AnsweredRun& run);
+
+/// The same numbers as scores_text(), as headlines.
+std::vector<Headline> score_headlines(const RegressionSummary& summary);
+std::vector<Headline> score_headlines(const ClassSummary& summary);
+
+// `mixcert tune`.
+
+/// Network and target at some of the inputs, the first output: covariances, and functions drawn where inputs
+/// are numbers.
+struct PriorPicture {
+  int side = 0;
+  std::vector<double> target_covariance, network_covariance;  ///< row-major; the network's from samples
+  Index samples = 0;
+  std::vector<double> x;  ///< rising; empty where inputs are no numbers
+  std::vector<std::vector<double>> target_functions, network_functions;
+};
+
+/// `network` simulated with this seed on `threads` threads.
+PriorPicture prior_picture(const Network& network, const TuneProblem& problem, std::uint64_t seed,
+                           int threads);
+
+struct TuneContents {
+  RunFacts run;  ///< without models
+  std::string target;
+  std::string inputs_file;
+  std::string prior_file;
+  Index inputs = 0;
+  Index held_out = 0;
+  Index parameter_count = 0;
+  double seconds = 0.0;  ///< of the steps
+  bool resumed = false;
+  std::vector<TuneStep> history;
+  PriorComparison comparison;
+  PriorPicture picture;
+};
+
+Page tune_page(const TuneContents& contents);
 
 }  // namespace mixcert::page
