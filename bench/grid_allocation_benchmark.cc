@@ -5,8 +5,7 @@
 
 #include <cmath>
 
-#include "quantize/grid_allocation.h"
-#include "quantize/normal_quantizer.h"
+#include "quantize/signature.h"
 
 namespace mixcert {
 namespace {

@@ -13,8 +13,8 @@
 #include "command.h"
 #include "mixcert/answer/scores.h"
 #include "mixcert/core/version.h"
-#include "report/pages/answer_contents.h"
-#include "report/pages/png_image.h"
+#include "report/pages/command_pages.h"
+#include "report/pages/page_parts.h"
 #include "run_context.h"
 #include "terminal.h"
 

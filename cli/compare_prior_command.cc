@@ -11,7 +11,7 @@
 #include "mixcert/core/version.h"
 #include "mixcert/io/model_file.h"
 #include "mixcert/statistics/prior_comparison.h"
-#include "report/terminal/tune_report.h"
+#include "report/terminal/text_report.h"
 #include "run_context.h"
 #include "target_flags.h"
 #include "terminal.h"

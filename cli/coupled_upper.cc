@@ -9,7 +9,7 @@
 
 #include "methods/moment/moment_propagate.h"
 #include "mixcert/statistics/two_sided.h"
-#include "statistics/joint_coupling.h"
+#include "statistics/coupled_simulation.h"
 #include "terminal.h"
 
 namespace mixcert::cli {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "command.h"
-#include "io/files/sha256.h"
+#include "io/files/byte_source.h"
 #include "mixcert/io/model_file.h"
 #include "report/terminal/text_report.h"
 #include "run_context.h"

@@ -3,7 +3,7 @@
 // Order out of any order.
 #include "journaled_run.h"
 
-#include "io/results/result_codec.h"
+#include "io/results/result_journal.h"
 
 namespace mixcert::cli {
 

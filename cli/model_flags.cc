@@ -10,7 +10,7 @@
 #include <utility>
 #include <variant>
 
-#include "io/files/sha256.h"
+#include "io/files/byte_source.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
 #include "mixcert/io/input_file.h"

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "command.h"
-#include "mixcert/answer/options.h"
+#include "mixcert/answer/questions.h"
 #include "mixcert/certificate/options.h"
 #include "mixcert/statistics/prior_comparison.h"
 #include "mixcert/tune/tune_options.h"

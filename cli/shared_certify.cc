@@ -3,7 +3,7 @@
 // Journal, team and output of one run.
 #include "shared_certify.h"
 
-#include "io/results/result_codec.h"
+#include "io/results/result_journal.h"
 #include "journaled_run.h"
 #include "mixcert/core/error.h"
 #include "mixcert/statistics/two_sided.h"

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "core/normal.h"
-#include "quantize/normal_quantizer.h"
+#include "quantize/signature.h"
 
 namespace mixcert::tools {
 namespace {

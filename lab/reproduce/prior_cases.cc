@@ -8,7 +8,7 @@
 #include <array>
 #include <cmath>
 
-#include "io/files/sha256.h"
+#include "io/files/byte_source.h"
 #include "mixcert/io/model_file.h"
 #include "mixcert/tune/tune.h"
 #include "prior/critic_prior.h"

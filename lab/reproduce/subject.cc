@@ -10,7 +10,7 @@
 #include <span>
 
 #include "data/load.h"
-#include "io/files/sha256.h"
+#include "io/files/byte_source.h"
 #include "io/formats/npy.h"
 #include "mixcert/core/error.h"
 #include "mixcert/io/input_file.h"

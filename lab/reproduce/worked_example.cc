@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "quantize/normal_quantizer.h"
+#include "quantize/signature.h"
 #include "reproduce/experiment.h"
 
 namespace mixcert::lab {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "io/files/sha256.h"
+#include "io/files/byte_source.h"
 #include "train/checkpoint.h"
 
 namespace mixcert::lab {

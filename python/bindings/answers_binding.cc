@@ -9,8 +9,7 @@
 #include "interruptible.h"
 #include "keywords.h"
 #include "mixcert/answer/answers.h"
-#include "mixcert/answer/options.h"
-#include "mixcert/answer/predictive.h"
+#include "mixcert/answer/questions.h"
 #include "mixcert/answer/statement.h"
 #include "mixcert/core/error.h"
 

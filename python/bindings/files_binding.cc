@@ -13,8 +13,7 @@
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
 #include "mixcert/network/layer_spec.h"
-#include "report/pages/certify_collector.h"
-#include "report/pages/certify_page.h"
+#include "report/pages/command_pages.h"
 
 namespace mixcert::python {
 namespace {

@@ -13,9 +13,9 @@
 
 #include "arrays.h"
 #include "bindings.h"
-#include "gradient/joint/joint_moment_pass.h"
-#include "gradient/moment/bound_gradient.h"
-#include "gradient/signature/signature_pass.h"
+#include "gradient/joint/joint_gradient.h"
+#include "gradient/moment/moment_gradient.h"
+#include "gradient/signature/signature_gradient.h"
 #include "interruptible.h"
 #include "keywords.h"
 #include "mixcert/core/error.h"

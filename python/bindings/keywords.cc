@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "bindings.h"
-#include "mixcert/answer/options.h"
+#include "mixcert/answer/questions.h"
 #include "mixcert/certificate/options.h"
 #include "mixcert/tune/tune_options.h"
 

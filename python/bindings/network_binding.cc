@@ -10,7 +10,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "interruptible.h"
-#include "io/files/sha256.h"
+#include "io/files/byte_source.h"
 #include "mixcert/core/error.h"
 #include "mixcert/io/model_file.h"
 #include "mixcert/network/layer_spec.h"

@@ -12,12 +12,11 @@
 #include <cmath>
 #include <string>
 
-#include "answer/statements/sampled_probability.h"
+#include "answer/dual_bounds.h"
 #include "mixcert/answer/answers.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
 #include "mixcert/statistics/simulate.h"
-#include "sigmoid_envelope.h"
 
 namespace mixcert {
 namespace {

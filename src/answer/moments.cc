@@ -10,8 +10,7 @@
 #include <numeric>
 #include <string>
 
-#include "answer/interval_square.h"
-#include "answer/statements/projection.h"
+#include "answer/dual_bounds.h"
 #include "mixcert/answer/answers.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"

@@ -2,16 +2,15 @@
 //
 // Variances of observations (U.14). Deviations are norms in L2, which move by no more than the W2 bound under
 // maps that are 1-Lipschitz, as softplus is. e^raw is not: its mean has a lower bound alone.
-#include "mixcert/answer/predictive.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
 
 #include "activation/gaussian_moments.h"
-#include "answer/interval_square.h"
+#include "answer/dual_bounds.h"
 #include "mixcert/answer/answers.h"
+#include "mixcert/answer/questions.h"
 #include "mixcert/core/error.h"
 #include "mixcert/statistics/simulate.h"
 

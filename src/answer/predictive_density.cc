@@ -1,18 +1,22 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The density of mean + noise at a label y, noise N(0, s^2): E f(m) with f(m) = C e^-Z, Z = (m - y)^2/(2
-// s^2), C = 1/(s sqrt(2 pi)). Bounds (U.15) from A = E_q e^-Z and K = E_q e^-2Z (m - y)^2, both closed forms;
-// all as logarithms, because labels may be far away.
+// The predictive law at a label: its density (U.15) and its CRPS (U.18).
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
 
-#include "mixcert/answer/predictive.h"
+#include "core/normal.h"
+#include "mixcert/answer/questions.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {
+
+// The density of mean + noise at a label y, noise N(0, s^2): E f(m) with f(m) = C e^-Z, Z = (m - y)^2/(2
+// s^2), C = 1/(s sqrt(2 pi)). Bounds (U.15) from A = E_q e^-Z and K = E_q e^-2Z (m - y)^2, both closed forms;
+// all as logarithms, because labels may be far away.
+
 namespace {
 
 constexpr double kHalfLogTwoPi = 0.91893853320467274;
@@ -107,6 +111,76 @@ Interval negative_log_density(const CertifiedLine& output, double noise_std, dou
   const double slack = 4.0 * kElementaryFunctionError * (1.0 + std::abs(constant));
   return {constant - q.log_mean, next_down(constant - log_mean_upper(q, w2, w1) - slack),
           next_up(constant - log_mean_lower(q, w2, w1) + slack)};
+}
+
+// CRPS(F, y) = integral of (F - 1{x >= y})^2 = E|Y - y| - E|Y - Y'|/2, closed for Gaussian mixtures, since
+// E|N(m, s^2)| = 2 s phi(m/s) + m (2 Phi(m/s) - 1). Under the true law (U.18) it moves by at most 2 W1, and
+// its root, a norm in L2, by at most |F_p - F_q| <= min(W1^(1/2), W1 (2 s sqrt pi)^(-1/2)), s the noise.
+
+namespace {
+
+constexpr Index kMostComponents = 4096;
+constexpr double kTwoRootPi = 3.5449077018110318;
+
+/// E|N(mean, deviation^2)|; error below 64 u (|mean| + deviation).
+double absolute_mean(double mean, double deviation) {
+  if (deviation == 0.0) return std::abs(mean);
+  const double z = std::abs(mean) / deviation;
+  return 2.0 * deviation * normal_density(z) + std::abs(mean) * (1.0 - 2.0 * normal_tail(z));
+}
+
+struct Crps {
+  double value = 0.0;
+  double error = 0.0;
+};
+
+Crps crps(const LineMixture& line, double label) {
+  double distance = 0.0;
+  double spread = 0.0;
+  for (Index i = 0; i < line.size(); ++i) {
+    const double weight = line.weights()(i);
+    if (weight == 0.0) continue;
+    const double deviation = line.deviations()(i);
+    distance += weight * absolute_mean(line.means()(i) - label, deviation);
+    spread += weight * weight * absolute_mean(0.0, std::sqrt(2.0) * deviation);
+    for (Index j = 0; j < i; ++j) {
+      const double both = std::hypot(deviation, line.deviations()(j));
+      spread += 2.0 * weight * line.weights()(j) * absolute_mean(line.means()(i) - line.means()(j), both);
+    }
+  }
+  const double weights = line.weights().sum();
+  distance /= weights;
+  spread /= weights * weights;
+  // |mean| + deviation is below 3 E|N|, and differences of means are rounded once.
+  const double gamma = rounding_gamma(line.size() * line.size() / 2 + 2 * line.size() + 400);
+  return {distance - 0.5 * spread, gamma * (distance + spread)};
+}
+
+/// No less than the L2 distance of the distribution functions.
+double cramer_distance(double w1, double noise_std) {
+  const double plain = std::sqrt(w1);
+  const double smooth =
+      noise_std > 0.0 ? w1 / std::sqrt(kTwoRootPi * noise_std) : std::numeric_limits<double>::infinity();
+  return std::min(plain, smooth) * (1.0 + rounding_gamma(8));
+}
+
+}  // namespace
+
+Interval certified_crps(const CertifiedLine& line, double noise_std, double label) {
+  require(std::isfinite(label), "certified_crps: the label is not a finite number");
+  if (line.mixture().size() > kMostComponents)
+    return {std::numeric_limits<double>::quiet_NaN(), 0.0, kInfinity};
+  const Crps q = crps(line.mixture(), label);
+  if (!std::isfinite(line.w1())) return {q.value, 0.0, kInfinity};
+  const double low = positive_part(next_down(q.value - q.error));
+  const double high = next_up(positive_part(q.value) + q.error);
+  const double shift = cramer_distance(line.w1(), noise_std);
+  const double root = positive_part(std::sqrt(low) * (1.0 - rounding_gamma(2)) - shift);
+  const double above = next_up(next_up(std::sqrt(high)) + shift);
+  return {
+      q.value,
+      positive_part(larger_or_nan(next_down(low - 2.0 * line.w1()), root * root * (1.0 - rounding_gamma(4)))),
+      std::min(next_up(high + 2.0 * line.w1()), next_up(above * above))};
 }
 
 }  // namespace mixcert

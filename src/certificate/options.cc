@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "quantize/grid_allocation.h"
+#include "quantize/signature.h"
 
 namespace mixcert {
 namespace {

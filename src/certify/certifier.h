@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "methods/approximation_method.h"
+#include "mixcert/certificate/options.h"
+#include "mixcert/certificate/result.h"
 #include "mixcert/certify/certify.h"
 
 namespace mixcert {
@@ -65,5 +67,17 @@ using CertifyBlock = std::function<void(Index first, Index count, const ResultSi
 /// order.
 void certify_blocks(Index input_count, Index block, const Options& options, const Services& services,
                     const ResultSink& sink, const CertifyBlock& certify_block);
+
+// How many inputs go through the layers together.
+
+/// As asked for, or as many as share products while what they hold stays in a processor's own cache; fewer
+/// where threads would be left without work. Results do not depend on it.
+Index block_size(const Certifier& certifier, Index input_count);
+
+// One result of several networks: the weighted union of their mixtures, and the bound of the mixture of their
+// laws, docs/theory/ensembles.md (B.1), (B.2).
+
+/// `results`: one per member, of the same input; `weights` positive, summing to one up to rounding.
+Result combine_results(std::vector<Result> results, const Vector& weights, const Options& options);
 
 }  // namespace mixcert

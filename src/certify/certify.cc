@@ -4,16 +4,64 @@
 #include "mixcert/certify/certify.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <utility>
 
-#include "certify/block_size.h"
 #include "certify/certifier.h"
-#include "certify/ordered_delivery.h"
 #include "mixcert/core/error.h"
 #include "network/ordinary_scale.h"
 
 namespace mixcert {
+namespace {
+
+/// Hands results to the sink in the order of the inputs although threads finish them in any
+/// order, holding back only a bounded number of them.
+class OrderedDelivery {
+ public:
+  OrderedDelivery(const ResultSink& sink, Index window) : sink_(sink), window_(window) {}
+
+  /// Waits until input `index` is within the window of the next one to deliver, so that one
+  /// slow input cannot make the finished ones pile up. Returns at once after abandon().
+  void wait_for_turn(Index index) {
+    std::unique_lock lock(mutex_);
+    advanced_.wait(lock, [&] { return abandoned_ || index < next_ + window_; });
+  }
+
+  /// Delivers this and every waiting result whose turn has come.
+  void deliver(Result&& result) {
+    const std::scoped_lock lock(mutex_);
+    const Index index = result.input;
+    waiting_.emplace(index, std::move(result));
+    for (auto entry = waiting_.find(next_); entry != waiting_.end(); entry = waiting_.find(next_)) {
+      Result ready = std::move(entry->second);
+      waiting_.erase(entry);
+      sink_(std::move(ready));
+      ++next_;
+    }
+    advanced_.notify_all();
+  }
+
+  /// Wakes all waiters for good: some piece has failed and the loop is ending.
+  void abandon() {
+    const std::scoped_lock lock(mutex_);
+    abandoned_ = true;
+    advanced_.notify_all();
+  }
+
+ private:
+  const ResultSink& sink_;
+  const Index window_;
+  std::mutex mutex_;
+  std::condition_variable advanced_;
+  Index next_ = 0;
+  bool abandoned_ = false;
+  std::map<Index, Result> waiting_;
+};
+
+}  // namespace
 
 std::vector<std::string> certificate_assumptions(const Options& options) {
   std::vector<std::string> assumptions = {

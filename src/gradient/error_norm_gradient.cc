@@ -3,13 +3,12 @@
 // docs/theory/gradients.md (Z.4), (Z.5). Layers that chose the same form share one chain of norms: it is
 // computed from the output backwards, as in make_error_norms, and read from the first of these layers
 // forwards.
-#include "gradient/error_norm_gradient.h"
-
 #include <string>
 #include <variant>
 
+#include "gradient/weight_gradient.h"
 #include "mixcert/core/error.h"
-#include "sensitivity/error_norm_chain.h"
+#include "sensitivity/error_norm.h"
 
 namespace mixcert {
 namespace {

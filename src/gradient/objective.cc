@@ -1,13 +1,15 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // beta * bound + (1 - beta) * MW2(mixture, target): one forward pass, one transport problem, one backward
-// pass.
+// pass; which networks have derivatives, and zeros of their sizes.
 #include "mixcert/gradient/objective.h"
 
+#include <string>
 #include <utility>
+#include <variant>
 
-#include "gradient/joint/joint_moment_pass.h"
-#include "gradient/signature/signature_pass.h"
+#include "gradient/joint/joint_gradient.h"
+#include "gradient/signature/signature_gradient.h"
 #include "gradient/transport_gradient.h"
 #include "mixcert/core/error.h"
 
@@ -55,6 +57,44 @@ ObjectiveValue evaluate_objective(const Network& network, ConstMatrixRef inputs,
   run.components = options.components;
   const SignaturePass pass(network, inputs, run);
   return evaluate(pass, target, options.beta, with_gradient);
+}
+
+// Which networks have derivatives, and zeros of their sizes.
+
+namespace {
+
+bool has_differentiable_law(const DenseLayer& layer) {
+  const auto* weights = std::get_if<MeanFieldWeights>(&layer.weights());
+  const auto* bias = std::get_if<IndependentBias>(&layer.bias());
+  const bool fits_weights = weights != nullptr
+                                ? weights->law.is_normal()
+                                : std::holds_alternative<DeterministicWeights>(layer.weights());
+  const bool fits_bias =
+      bias != nullptr ? bias->law.is_normal() : std::holds_alternative<DeterministicBias>(layer.bias());
+  return fits_weights && fits_bias;
+}
+
+}  // namespace
+
+NetworkGradient zero_gradient(const Network& network) {
+  NetworkGradient gradient;
+  for (Index k = 0; k < network.layer_count(); ++k) {
+    const DenseLayer& layer = network.layer(k);
+    const Matrix weights = Matrix::Zero(layer.outputs(), layer.inputs());
+    const Vector bias = Vector::Zero(layer.outputs());
+    gradient.push_back({weights, weights, bias, bias});
+  }
+  return gradient;
+}
+
+void require_differentiable(const Network& network) {
+  require(!network.has_masks() && !network.has_own_noise(),
+          "gradient: expected a network without dropout and noise layers");
+  for (Index k = 0; k < network.layer_count(); ++k) {
+    require(has_differentiable_law(network.layer(k)),
+            "gradient: layer '" + network.layer(k).name() +
+                "': expected independent Gaussian or deterministic weights and biases");
+  }
 }
 
 }  // namespace mixcert

@@ -1,11 +1,12 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Derivatives of W2 between Gaussians and of MW2 between mixtures with respect to the first of the two
-// (docs/theory/gradients.md).
+// (docs/theory/gradients.md), and of the gain of structured covariances.
 #pragma once
 
 #include <vector>
 
+#include "mixcert/core/types.h"
 #include "mixcert/mixture/gaussian_mixture.h"
 
 namespace mixcert {
@@ -29,5 +30,17 @@ struct MixtureTransportGradient {
 };
 
 MixtureTransportGradient mixture_transport_gradient(const GaussianMixture& a, const GaussianMixture& b);
+
+// Derivatives of the gain tr sqrt(X) - sum_i sqrt(x_i), X = diag(x) + Y Y' (T.3), (Z.24).
+
+struct TraceSqrtGradient {
+  /// In the diagonal blocks of X, stacked, where Y keeps its value and diag(x) may become any symmetric
+  /// block.
+  Matrix blocks;
+  Matrix columns;  ///< in Y
+};
+
+/// x >= 0; Y = `all_columns`, of which those that the value uses have derivatives.
+TraceSqrtGradient trace_sqrt_gradient(ConstVectorRef x, ConstMatrixRef all_columns, Index block_size);
 
 }  // namespace mixcert

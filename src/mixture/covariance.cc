@@ -1,13 +1,12 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Structured covariances: equal blocks on the diagonal plus a low-rank part.
-#include "mixcert/mixture/covariance.h"
-
 #include <cmath>
 #include <string>
 #include <utility>
 
 #include "mixcert/core/error.h"
+#include "mixcert/mixture/gaussian_mixture.h"
 
 namespace mixcert {
 

@@ -1,10 +1,11 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Eigendecomposition of symmetric matrices. A function and not the solver itself, because the
-// solver's templates take seconds to compile wherever they are used.
+// Eigendecompositions and singular values. Functions and not Eigen's solvers themselves, because their
+// templates take seconds to compile wherever they are used. Nothing certified depends on their accuracy.
 #pragma once
 
 #include "mixcert/core/types.h"
+#include "mixcert/mixture/gaussian_mixture.h"
 
 namespace mixcert {
 
@@ -35,5 +36,20 @@ SingularValues singular_values(const Matrix& matrix);
 
 /// The sum of the singular values alone, by Jacobi rotations: slow, and accurate to a few units per rotation.
 double trace_norm(const Matrix& matrix);
+
+// Leading eigenpairs of structured covariances.
+
+/// Are eigenpairs found by coordinates, blocks or a small dense solve, not by Lanczos?
+bool has_cheap_eigenpairs(const Covariance& covariance);
+
+struct Eigenpairs {
+  Vector values;   ///< decreasing, nonnegative
+  Matrix vectors;  ///< orthonormal columns
+};
+
+/// The `count` largest eigenvalues and their eigenvectors: coordinates for a diagonal, block
+/// by block without a low-rank part, Lanczos (Spectra) for large matrices, dense otherwise.
+/// Nothing certified depends on their accuracy.
+Eigenpairs leading_eigenpairs(const Covariance& covariance, Index count);
 
 }  // namespace mixcert

@@ -4,8 +4,6 @@
 // the number of points left per grid cell, which is one of the O(sqrt B) quotients
 // floor(B/m); an axis that leaves r of R points should take floor(R / r') points, r' the
 // next quotient, so O(sqrt R) choices per state suffice.
-#include "quantize/grid_allocation.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -13,7 +11,7 @@
 #include <string>
 
 #include "mixcert/core/error.h"
-#include "quantize/normal_quantizer.h"
+#include "quantize/signature.h"
 
 namespace mixcert {
 namespace {

@@ -4,8 +4,6 @@
 //     r_i = E[Z - c_i; cell i] = 0,
 // whose Jacobian is tridiagonal: docs/theory/quantizers.md (Q.1). By symmetry only the
 // positive half is solved for.
-#include "quantize/normal_quantizer.h"
-
 #include <cmath>
 #include <map>
 #include <memory>
@@ -16,6 +14,7 @@
 
 #include "core/normal.h"
 #include "mixcert/core/error.h"
+#include "quantize/signature.h"
 
 namespace mixcert {
 namespace {

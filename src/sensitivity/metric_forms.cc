@@ -2,15 +2,13 @@
 //
 // Closed forms, docs/theory/metrics.md (M.5), and a barrier method for (M.7). Nothing here is trusted: every
 // result is verified by a Cholesky factorisation (M.4) and multiplied by what that asks for.
-#include "sensitivity/metric_forms.h"
-
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
-#include "sensitivity/scaled_forms.h"
+#include "sensitivity/sensitivity.h"
 
 namespace mixcert {
 namespace {

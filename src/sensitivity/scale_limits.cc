@@ -1,8 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Limits of size and the charge for underflow (R.9).
-#include "sensitivity/scale_limits.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +8,7 @@
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
 #include "network/ordinary_scale.h"
+#include "sensitivity/sensitivity.h"
 
 namespace mixcert {
 namespace {

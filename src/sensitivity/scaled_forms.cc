@@ -2,14 +2,12 @@
 //
 // Closed forms and their derivatives, docs/theory/metrics.md (M.5), (M.7) and docs/theory/gradients.md (Z.1)
 // to (Z.3).
-#include "sensitivity/scaled_forms.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "mixcert/core/rounding.h"
-#include "mixture/eigenpairs.h"
 #include "mixture/symmetric_eigen.h"
+#include "sensitivity/sensitivity.h"
 
 namespace mixcert {
 namespace {

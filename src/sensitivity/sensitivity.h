@@ -1,17 +1,82 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Sensitivity metrics: how much a mean-square error of each activation can grow on its way
-// to the output. Lemma M.1: if diag(g_k) >= A_k = E[W_k' G_{k+1} W_k] and G_k = l_k^2 diag(g_k),
-// then one layer carries W_{G_k} to W_{G_{k+1}} without growth. A chain of such metrics
-// from G_{K+1} = I back to layer 1 turns local errors into a bound at the output.
+// Sensitivity metrics: how much a mean-square error of each activation can grow on its way to the output, and
+// the forms that they are made of.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "mixcert/core/types.h"
+#include "mixcert/mixture/gaussian_mixture.h"
 #include "mixcert/network/network.h"
 
 namespace mixcert {
+
+// Vectors g with diag(g) >= A, up to rounding: closed forms (M.5) and the small semidefinite program (M.7).
+
+/// Derivatives of a number in the arguments of a form.
+struct MetricGradient {
+  Matrix a;       ///< symmetric
+  Vector errors;  ///< empty where the form ignores them
+};
+
+/// `errors`: mean-square errors that the metric will multiply, as far as they are known; positive. A form may
+/// ignore them. `pull_back` takes the derivatives of a number in g = form(a, errors) to those in the
+/// arguments (Z.1) to (Z.3).
+struct MetricForm {
+  std::string name;
+  std::function<Vector(const Matrix& a, const Vector& errors)> form;
+  std::function<MetricGradient(const Matrix& a, const Vector& errors, const Vector& g_bar)> pull_back;
+};
+
+/// lambda_max(A) for all coordinates.
+Vector spectral_form(const Matrix& a);
+
+/// The closed forms, `expected` (spectral) first.
+const std::vector<MetricForm>& closed_forms();
+
+/// min sum_i g_i errors_i subject to diag(g) >= A. It has no derivatives: `pull_back` throws InvalidArgument.
+MetricForm semidefinite_form();
+
+// What the closed forms (M.5), (M.7) are made of: the largest eigenvalue and diagonal dominance after a
+// diagonal scaling, and their derivatives (Z.1) to (Z.3). A and its derivatives are symmetric.
+
+double largest_eigenvalue(const Matrix& a);
+
+/// Square roots, with ones in place of zeros (of diag(A): its rows are zero then).
+Vector positive_roots(const Vector& x);
+
+/// 1 / sqrt(errors): what makes sum_i g_i errors_i small.
+Vector inverse_roots(const Vector& errors);
+
+/// lambda_max(D A D) D^{-2}, D = diag(roots)^{-1}.
+Vector spectral_after_scaling(const Matrix& a, const Vector& roots);
+
+/// The same with roots of diag(A); zero where that is.
+Vector scaled_spectral(const Matrix& a);
+
+/// Diagonal dominance of diag(g) - A after scaling by diag(roots).
+Vector gershgorin(const Matrix& a, const Vector& roots);
+
+/// Derivatives in A and in the roots.
+struct ScaledGradient {
+  Matrix a;
+  Vector roots;
+};
+ScaledGradient spectral_after_scaling_gradient(const Matrix& a, const Vector& roots, const Vector& g_bar);
+ScaledGradient gershgorin_gradient(const Matrix& a, const Vector& roots, const Vector& g_bar);
+
+Matrix spectral_gradient(const Matrix& a, const Vector& g_bar);
+Matrix scaled_spectral_gradient(const Matrix& a, const Vector& g_bar);
+Matrix scaled_gershgorin_gradient(const Matrix& a, const Vector& g_bar);
+MetricGradient weighted_spectral_gradient(const Matrix& a, const Vector& errors, const Vector& g_bar);
+MetricGradient weighted_gershgorin_gradient(const Matrix& a, const Vector& errors, const Vector& g_bar);
+
+// Lemma M.1: if diag(g_k) >= A_k = E[W_k' G_{k+1} W_k] and G_k = l_k^2 diag(g_k), then one layer carries
+// W_{G_k} to W_{G_{k+1}} without growth. A chain of such metrics from G_{K+1} = I back to layer 1 turns local
+// errors into a bound at the output.
 
 /// Metrics g_1..g_K on the activations of the hidden layers.
 struct MetricChain {
@@ -53,5 +118,21 @@ Vector over_inputs(ConstVectorRef per_neuron, Index input_count);
 /// floating-point Cholesky factorisation with the shift of (M.4). A has been computed with at
 /// most `operation_count` roundings per entry.
 double feasibility_factor(ConstVectorRef g, ConstMatrixRef a, Index operation_count);
+
+// Where doubles end, docs/theory/rounding.md (R.9): numbers that are too large for squares of variances are
+// refused, and what underflow can hide is charged, layer by layer.
+
+/// Throws InvalidArgument, naming the layer, where outputs of a hidden layer have a typical size above 2^40,
+/// the network's one above 2^100, or factors of a Kronecker law are more than 2^64 apart.
+void require_ordinary_sizes(const Network& network, const std::vector<double>& log_sizes);
+
+/// What underflow can hide in all layers' terms together, at the output, for one input (R.9).
+double underflow_charge(const Sensitivity& sensitivity, Index outputs);
+
+/// Throws Error unless means and deviations of the outputs of layer k are below 2^56 times their typical
+/// size.
+void require_moderate(const Gaussian& law, const Network& network, const Sensitivity& sensitivity, Index k);
+void require_moderate(const GaussianMixture& law, const Network& network, const Sensitivity& sensitivity,
+                      Index k);
 
 }  // namespace mixcert

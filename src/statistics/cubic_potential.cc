@@ -1,12 +1,12 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Values, gradients and infima of the cubic potential, many points at once.
-#include "statistics/cubic_potential.h"
-
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "statistics/mean_bound.h"
 
 namespace mixcert {
 namespace {

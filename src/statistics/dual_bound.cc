@@ -11,7 +11,6 @@
 #include "activation/quadrature_rules.h"
 #include "certificate/replaced_weights.h"
 #include "methods/moment/moment_error.h"
-#include "statistics/cubic_potential.h"
 #include "statistics/mean_bound.h"
 
 namespace mixcert {

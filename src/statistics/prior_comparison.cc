@@ -17,8 +17,8 @@
 #include "mixcert/statistics/simulate.h"
 #include "mixcert/transport/gaussian_transport.h"
 #include "mixcert/transport/mixture_transport.h"
-#include "quantize/grid_allocation.h"
-#include "statistics/joint_coupling.h"
+#include "quantize/signature.h"
+#include "statistics/coupled_simulation.h"
 
 namespace mixcert {
 namespace {

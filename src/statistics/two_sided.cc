@@ -10,7 +10,7 @@
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
 #include "mixcert/statistics/simulate.h"
-#include "statistics/joint_coupling.h"
+#include "statistics/coupled_simulation.h"
 #include "statistics/mean_bound.h"
 
 namespace mixcert {

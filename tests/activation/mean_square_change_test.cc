@@ -15,7 +15,7 @@
 #include "core/normal.h"
 #include "mixcert/activation/activation.h"
 #include "mixcert/core/rng.h"
-#include "quantize/normal_quantizer.h"
+#include "quantize/signature.h"
 #include "support/high_precision.h"
 #include "support/matchers.h"
 

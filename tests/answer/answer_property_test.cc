@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "answer/line_dual.h"
+#include "answer/dual_bounds.h"
 #include "certify/bound_property.h"
 #include "certify/moment_property.h"
 #include "core/normal.h"

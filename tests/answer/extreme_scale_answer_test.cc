@@ -10,7 +10,7 @@
 #include <string>
 
 #include "mixcert/answer/answers.h"
-#include "mixcert/answer/predictive.h"
+#include "mixcert/answer/questions.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert::testing {

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "answer/sigmoid_envelope.h"
+#include "answer/dual_bounds.h"
 #include "mixcert/answer/answers.h"
 #include "mixcert/core/error.h"
 #include "mixcert/statistics/simulate.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-#include "answer/statements/polyhedron.h"
+#include "answer/dual_bounds.h"
 #include "core/normal.h"
 #include "mixcert/answer/answers.h"
 #include "mixcert/answer/statement.h"

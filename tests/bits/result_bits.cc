@@ -13,7 +13,7 @@
 #include "bits/digest.h"
 #include "certify/moment_property.h"
 #include "certify/small_networks.h"
-#include "gradient/moment/bound_gradient.h"
+#include "gradient/moment/moment_gradient.h"
 #include "mixcert/gradient/objective.h"
 #include "mixcert/network/layer_spec.h"
 #include "mixcert/network/network_builder.h"

@@ -15,8 +15,7 @@
 #include <vector>
 
 #include "certificate/certificate.h"
-#include "methods/signature/plan/epsilon_planner.h"
-#include "methods/signature/plan/signature_propagate.h"
+#include "methods/signature/plan/signature_plan.h"
 #include "methods/signature/signature_certificate.h"
 #include "mixcert/core/error.h"
 #include "mixcert/statistics/simulate.h"

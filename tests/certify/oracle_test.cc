@@ -12,8 +12,7 @@
 
 #include "certificate/certificate.h"
 #include "certify/naive_oracle.h"
-#include "methods/signature/plan/epsilon_planner.h"
-#include "methods/signature/plan/signature_propagate.h"
+#include "methods/signature/plan/signature_plan.h"
 #include "methods/signature/signature_certificate.h"
 #include "mixcert/certify/certify.h"
 #include "support/matchers.h"

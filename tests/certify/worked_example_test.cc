@@ -10,7 +10,7 @@
 
 #include "certify/small_networks.h"
 #include "mixcert/certify/certify.h"
-#include "quantize/normal_quantizer.h"
+#include "quantize/signature.h"
 
 namespace mixcert::testing {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "cli/model_files.h"
 #include "cli/program.h"
-#include "io/formats/npz.h"
+#include "io/formats/npy.h"
 #include "mixcert/io/model_file.h"
 #include "mixcert/io/result_file.h"
 #include "mixcert/statistics/simulate.h"

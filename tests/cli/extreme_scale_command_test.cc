@@ -10,7 +10,7 @@
 #include "certify/scale_reference.h"
 #include "cli/model_files.h"
 #include "cli/program.h"
-#include "io/formats/npz.h"
+#include "io/formats/npy.h"
 #include "mixcert/io/model_file.h"
 
 namespace mixcert::test {

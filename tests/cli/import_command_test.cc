@@ -6,7 +6,7 @@
 
 #include "cli/model_files.h"
 #include "cli/program.h"
-#include "io/formats/npz.h"
+#include "io/formats/npy.h"
 #include "io/torch_archive.h"
 #include "mixcert/io/model_file.h"
 

@@ -3,7 +3,7 @@
 // mixcert sample and mixcert inspect where all is well.
 #include "cli/model_files.h"
 #include "cli/program.h"
-#include "io/files/sha256.h"
+#include "io/files/byte_source.h"
 #include "io/formats/npy.h"
 #include "mixcert/io/model_file.h"
 

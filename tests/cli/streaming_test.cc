@@ -4,7 +4,7 @@
 // progress is drawn on a terminal only.
 #include "cli/model_files.h"
 #include "cli/program.h"
-#include "io/formats/npz.h"
+#include "io/formats/npy.h"
 #include "mixcert/io/model_file.h"
 
 namespace mixcert::test {

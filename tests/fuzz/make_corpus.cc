@@ -11,7 +11,6 @@
 #include <map>
 
 #include "io/formats/npy.h"
-#include "io/formats/npz.h"
 #include "io/formats/safetensors.h"
 #include "mixcert/io/result_file.h"
 

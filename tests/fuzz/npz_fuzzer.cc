@@ -2,7 +2,7 @@
 //
 // Fuzzes the reader of .npz archives.
 #include "fuzz/fuzz_target.h"
-#include "io/formats/npz.h"
+#include "io/formats/npy.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   return mixcert::fuzz::run(data, size, [](std::span<const std::byte> bytes) {

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "fuzz/fuzz_target.h"
-#include "io/formats/pickle.h"
 #include "io/formats/torch_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

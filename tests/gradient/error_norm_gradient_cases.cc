@@ -3,11 +3,11 @@
 // Metric forms and error norms (Z.1) to (Z.5) against differences of the certified forms themselves.
 #include <gtest/gtest.h>
 
-#include "gradient/error_norm_gradient.h"
+#include "gradient/weight_gradient.h"
 #include "gradient_checks.h"
 #include "mixcert/core/error.h"
 #include "mixture/symmetric_eigen.h"
-#include "sensitivity/error_norm_chain.h"
+#include "sensitivity/error_norm.h"
 #include "support/random_network.h"
 
 namespace mixcert {

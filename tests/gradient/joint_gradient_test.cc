@@ -2,6 +2,8 @@
 //
 // The joint moment method's derivatives end to end against differences of its certified bound and of its
 // Gaussian.
+#include "gradient/joint/joint_gradient.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,7 +11,6 @@
 #include <string>
 
 #include "gradient/gradient_checks.h"
-#include "gradient/joint/joint_moment_pass.h"
 #include "support/random_laws.h"
 
 namespace mixcert {

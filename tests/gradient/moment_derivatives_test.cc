@@ -1,12 +1,12 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Derivatives of Gaussian moments against differences of the certified moments.
-#include "gradient/moment_derivatives.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
+
+#include "gradient/moment/moment_gradient.h"
 
 namespace mixcert {
 namespace {

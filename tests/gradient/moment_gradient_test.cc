@@ -2,13 +2,14 @@
 //
 // The reverse mode of the moment method at one input (Z.11): bound and law that certify() returns, against
 // differences.
+#include "gradient/moment/moment_gradient.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "gradient/moment/bound_gradient.h"
 #include "gradient_checks.h"
 #include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"

@@ -1,14 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Derivatives through one neuron's moments at several inputs against differences of the certified moments.
-#include "gradient/joint/neuron_gradient.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
 #include <string>
 
+#include "gradient/joint/joint_gradient.h"
 #include "support/random_laws.h"
 
 namespace mixcert {

@@ -3,6 +3,8 @@
 // The signature method's derivatives end to end, against central differences of the forward code. Differences
 // are of fourth order; points between which a discrete choice differs are told by comparing the choices, not
 // by loose tolerances.
+#include "gradient/signature/signature_gradient.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +15,6 @@
 #include <vector>
 
 #include "gradient/gradient_checks.h"
-#include "gradient/signature/signature_pass.h"
 #include "mixcert/core/error.h"
 #include "support/random_laws.h"
 #include "support/random_network.h"

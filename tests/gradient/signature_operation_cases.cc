@@ -5,12 +5,10 @@
 
 #include <cmath>
 
-#include "gradient/chain_gradient.h"
 #include "gradient/gradient_checks.h"
-#include "gradient/point_push_gradient.h"
-#include "gradient/shifted_inverse.h"
-#include "gradient/signature/signature_layer.h"
-#include "gradient/trace_sqrt_gradient.h"
+#include "gradient/signature/signature_gradient.h"
+#include "gradient/transport_gradient.h"
+#include "gradient/weight_gradient.h"
 #include "mixcert/transport/gaussian_transport.h"
 #include "mixture/symmetric_eigen.h"
 #include "support/random_laws.h"

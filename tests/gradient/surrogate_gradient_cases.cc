@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "gradient/moment/piece_gradient.h"
+#include "gradient/moment/moment_gradient.h"
 #include "gradient_checks.h"
 #include "methods/moment/surrogate_law.h"
 

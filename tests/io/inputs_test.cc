@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "io/formats/npy.h"
-#include "io/formats/npz.h"
 #include "io/test_files.h"
 #include "mixcert/io/input_file.h"
 

@@ -1,11 +1,9 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // .npz archives: ours, deflated ones made with libzip, and hostile ones.
-#include "io/formats/npz.h"
-
 #include <zip.h>
 
-#include "io/formats/npy_format.h"
+#include "io/formats/npy.h"
 #include "io/test_files.h"
 
 namespace mixcert {

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <variant>
 
-#include "io/formats/npz.h"
+#include "io/formats/npy.h"
 #include "io/test_files.h"
 #include "mixcert/certify/result_text.h"
 

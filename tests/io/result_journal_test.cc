@@ -10,7 +10,6 @@
 
 #include <random>
 
-#include "io/results/result_codec.h"
 #include "io/test_files.h"
 
 namespace mixcert {

@@ -1,8 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // SHA-256 against the published digests (FIPS 180-2, appendix B).
-#include "io/files/sha256.h"
-
+#include "io/files/byte_source.h"
 #include "io/test_files.h"
 
 namespace mixcert {

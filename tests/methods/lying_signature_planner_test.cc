@@ -13,7 +13,7 @@
 #include "methods/joint/joint_certificate.h"
 #include "methods/joint/joint_tracer.h"
 #include "methods/signature/signature_certificate.h"
-#include "methods/signature/signature_tracer.h"
+#include "methods/signature/signature_trace.h"
 #include "mixcert/core/error.h"
 #include "support/random_laws.h"
 

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "certificate/certificate.h"
-#include "methods/signature/plan/approximate_layer.h"
-#include "methods/signature/plan/signature_propagate.h"
+#include "methods/signature/plan/signature_plan.h"
 #include "mixcert/core/error.h"
 #include "mixcert/transport/gaussian_transport.h"
 #include "support/matchers.h"

@@ -1,8 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Every operation on structured covariances against the dense matrix.
-#include "mixcert/mixture/covariance.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "mixcert/core/error.h"
+#include "mixcert/mixture/gaussian_mixture.h"
 #include "support/matchers.h"
 #include "support/random_covariances.h"
 

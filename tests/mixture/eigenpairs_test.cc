@@ -2,8 +2,6 @@
 //
 // Leading eigenpairs against Eigen's dense solver for every structure: dimensions 1 to 200,
 // rank-one and zero matrices, repeated eigenvalues.
-#include "mixture/eigenpairs.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -2,8 +2,6 @@
 //
 // Grid sizes against enumeration of all products, and invariants at budgets where
 // enumeration is out of reach.
-#include "quantize/grid_allocation.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +10,7 @@
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/rng.h"
-#include "quantize/normal_quantizer.h"
+#include "quantize/signature.h"
 
 namespace mixcert {
 namespace {

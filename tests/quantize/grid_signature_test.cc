@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "mixture/symmetric_eigen.h"
-#include "quantize/grid_allocation.h"
 #include "quantize/signature.h"
 #include "support/matchers.h"
 #include "support/random_covariances.h"

@@ -2,8 +2,6 @@
 //
 // Quantizers of N(0,1) against fifty-digit closed forms, the published distortions, the
 // Panter-Dite limit and the paper's rate of the uniform grid.
-#include "quantize/normal_quantizer.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "mixcert/core/error.h"
+#include "quantize/signature.h"
 #include "support/high_precision.h"
 #include "support/matchers.h"
 

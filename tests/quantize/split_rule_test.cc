@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "mixcert/core/error.h"
-#include "quantize/normal_quantizer.h"
+#include "quantize/signature.h"
 #include "split_prover.h"
 
 namespace mixcert {

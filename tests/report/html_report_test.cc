@@ -12,13 +12,10 @@
 #include "mixcert/core/rng.h"
 #include "mixcert/network/network_builder.h"
 #include "report/html_checks.h"
-#include "report/pages/answer_page.h"
-#include "report/pages/certify_collector.h"
-#include "report/pages/certify_page.h"
+#include "report/pages/command_pages.h"
 #include "report/pages/html_text.h"
 #include "report/pages/html_writer.h"
-#include "report/pages/png_image.h"
-#include "report/pages/tune_page.h"
+#include "report/pages/page_parts.h"
 
 namespace mixcert::page {
 namespace {

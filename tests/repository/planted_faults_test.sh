@@ -126,7 +126,7 @@ expect check_guards ''
 
 plant_clean_tree
 mkdir -p "$tree/src/report/pages"
-printf '%s\ndouble a = std::max(0.0, b);\n' "$licence" >"$tree/src/report/pages/density_grid.cc"
+printf '%s\ndouble a = std::max(0.0, b);\n' "$licence" >"$tree/src/report/pages/prediction_section.cc"
 expect check_guards ''
 
 [ "$failures" -eq 0 ]

@@ -1,12 +1,11 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Mapped samples have the target's law, and regular Gaussians are coupled at the cost of W2.
-#include "statistics/gaussian_map.h"
-
 #include <gtest/gtest.h>
 
 #include "mixcert/statistics/simulate.h"
 #include "mixcert/transport/gaussian_transport.h"
+#include "statistics/coupled_simulation.h"
 #include "statistics/sample_statistics.h"
 #include "support/random_laws.h"
 

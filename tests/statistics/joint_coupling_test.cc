@@ -3,8 +3,6 @@
 // The coupled simulation over several inputs jointly: both sides have the laws they should have, its cost is
 // not above the certificate that its coupling proves, and vanishes where the surrogate is exact; samples
 // carried on have the law they were carried to.
-#include "statistics/joint_coupling.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +14,7 @@
 #include "mixcert/statistics/two_sided.h"
 #include "mixcert/transport/gaussian_transport.h"
 #include "mixture/symmetric_eigen.h"
-#include "statistics/joint_layer_coupling.h"
+#include "statistics/coupled_simulation.h"
 #include "statistics/sample_statistics.h"
 #include "support/matchers.h"
 #include "support/random_network.h"

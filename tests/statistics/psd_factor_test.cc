@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 #include <gtest/gtest.h>
 
-#include "statistics/simulate/gaussian_sampler.h"
+#include "statistics/simulate/normal_source.h"
 #include "support/random_laws.h"
 
 namespace mixcert {

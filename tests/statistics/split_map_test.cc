@@ -2,8 +2,6 @@
 //
 // Splits of samples: the monotone map against the distribution function, its cost against the table's error,
 // and the law of the moved samples given their piece.
-#include "statistics/split_map.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,6 +9,7 @@
 #include "core/normal.h"
 #include "methods/moment/split_pieces.h"
 #include "mixcert/statistics/simulate.h"
+#include "statistics/coupled_simulation.h"
 #include "statistics/sample_statistics.h"
 #include "support/random_laws.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "mixcert/mixture/covariance.h"
+#include "mixcert/mixture/gaussian_mixture.h"
 #include "support/random_laws.h"
 
 namespace mixcert::testing {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "mixcert/answer/answers.h"
-#include "mixcert/answer/predictive.h"
+#include "mixcert/answer/questions.h"
 
 namespace mixcert {
 

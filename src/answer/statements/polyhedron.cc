@@ -4,14 +4,13 @@
 //     d(y, A)^2 >= 2 mu'v - |R'mu|^2      for every mu >= 0.
 // mu comes from coordinate ascent over the rows that are violated. One row gives the largest violation, rows
 // of a box are orthogonal, so that one sweep is exact; a program for quadratic problems is not needed.
-#include "answer/statements/polyhedron.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <vector>
 
+#include "answer/dual_bounds.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {

@@ -3,16 +3,13 @@
 // Sampled dual bounds (U.6). The width is chosen on a pilot sample, so that the samples that count are
 // independent of it; they are drawn in pieces, so that memory does not grow with their number times the
 // outputs.
-#include "answer/statements/sampled_probability.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
-#include "answer/statements/polyhedron.h"
-#include "answer/statements/projection.h"
+#include "answer/dual_bounds.h"
 #include "mixcert/core/rounding.h"
 #include "mixcert/statistics/simulate.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/elementary.h"
-#include "gradient/joint/neuron_gradient.h"
+#include "gradient/joint/joint_gradient.h"
 
 namespace mixcert {
 namespace {

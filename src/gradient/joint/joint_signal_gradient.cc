@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "gradient/joint/joint_gradient.h"
-#include "gradient/moment/piece_gradient.h"
+#include "gradient/moment/moment_gradient.h"
 #include "methods/joint/joint_tracer.h"
 
 namespace mixcert {

@@ -2,12 +2,11 @@
 //
 // docs/theory/gradients.md (Z.61), (Z.62): the Mehler series of (J.2) backwards. What (J.2) charges for
 // roundings is a constant here; what it charges for the tail of the series is not.
-#include "gradient/joint/neuron_gradient.h"
-
 #include <cmath>
 
 #include "core/elementary.h"
-#include "gradient/moment_derivatives.h"
+#include "gradient/joint/joint_gradient.h"
+#include "gradient/moment/moment_gradient.h"
 
 namespace mixcert {
 namespace {

@@ -2,15 +2,13 @@
 //
 // docs/theory/gradients.md (Z.11): propagation and certificate are those of certify(); their trace is read
 // backwards, layer by layer.
-#include "gradient/moment/bound_gradient.h"
-
 #include <cmath>
 #include <string>
 #include <utility>
 
 #include "certificate/first_push.h"
-#include "gradient/moment/piece_gradient.h"
-#include "gradient/point_push_gradient.h"
+#include "gradient/moment/moment_gradient.h"
+#include "gradient/weight_gradient.h"
 #include "methods/approximation_method.h"
 #include "methods/moment/moment_certificate.h"
 #include "methods/moment/moment_propagate.h"

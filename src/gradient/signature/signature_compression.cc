@@ -5,8 +5,7 @@
 // (T.3) does anything depend on V, which is then differentiated too (Z.25).
 #include <cmath>
 
-#include "gradient/shifted_inverse.h"
-#include "gradient/signature/signature_layer.h"
+#include "gradient/signature/signature_gradient.h"
 
 namespace mixcert {
 namespace {

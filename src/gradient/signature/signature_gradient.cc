@@ -1,17 +1,15 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // propagate() and evaluate_signature_certificate() forwards; their trace backwards.
+#include "gradient/signature/signature_gradient.h"
+
 #include <string>
 #include <utility>
 
 #include "certificate/first_push.h"
-#include "gradient/chain_gradient.h"
-#include "gradient/point_push_gradient.h"
-#include "gradient/signature/signature_layer.h"
-#include "gradient/signature/signature_pass.h"
+#include "gradient/weight_gradient.h"
 #include "methods/approximation_method.h"
-#include "methods/signature/plan/epsilon_planner.h"
-#include "methods/signature/plan/signature_propagate.h"
+#include "methods/signature/plan/signature_plan.h"
 #include "methods/signature/signature_certificate.h"
 #include "mixcert/core/error.h"
 #include "mixcert/transport/mixture_transport.h"

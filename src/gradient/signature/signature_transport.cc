@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "gradient/signature/signature_layer.h"
-#include "gradient/trace_sqrt_gradient.h"
+#include "gradient/signature/signature_gradient.h"
+#include "gradient/transport_gradient.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
 #include "mixture/symmetric_eigen.h"

@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Write beside and rename (POSIX).
+// Write beside and rename, and nameless temporary files of doubles (POSIX).
 #include "io/files/atomic_file.h"
 
 #include <fcntl.h>
@@ -12,10 +12,10 @@
 #include <system_error>
 
 #include "io/files/file_error.h"
-#include "io/files/partial_file.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert {
+
 namespace fs = std::filesystem;
 namespace {
 
@@ -39,11 +39,16 @@ void sync_directory(const fs::path& directory) {
   ::close(descriptor);
 }
 
-}  // namespace
+struct PartialFile {
+  int descriptor = -1;
+  fs::path path;
+};
 
-io::PartialFile io::create_partial_file(const fs::path& target) {
+/// Creates DIR/.NAME.partial-PID-UNIQUE for reading and writing; throws FileError. The one place that names
+/// and opens a file beside an output file.
+PartialFile create_partial_file(const fs::path& target) {
   static std::atomic<std::uint64_t> unique{0};
-  if (!target.has_filename()) bad_file(target.string(), "output", "a file name", "a directory");
+  if (!target.has_filename()) io::bad_file(target.string(), "output", "a file name", "a directory");
   // Appended piece by piece: g++ 12 warns falsely of overlap in "." + string.
   std::string stem(1, '.');
   stem.append(target.filename().string()).append(".partial-").append(std::to_string(::getpid())).append("-");
@@ -51,12 +56,14 @@ io::PartialFile io::create_partial_file(const fs::path& target) {
     const fs::path path = target.parent_path() / (stem + std::to_string(unique++));
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor >= 0) return {descriptor, path};
-    if (errno != EEXIST) system_failure(target.string(), "create a file beside it", errno);
+    if (errno != EEXIST) io::system_failure(target.string(), "create a file beside it", errno);
   }
 }
 
+}  // namespace
+
 AtomicFile::AtomicFile(const fs::path& target) : target_(resolve_target(target)) {
-  const io::PartialFile partial = io::create_partial_file(target_);
+  const PartialFile partial = create_partial_file(target_);
   partial_ = partial.path;
   stream_ = ::fdopen(partial.descriptor, "wb");
   if (stream_ == nullptr) {
@@ -101,3 +108,34 @@ void AtomicFile::commit() {
 }
 
 }  // namespace mixcert
+
+namespace mixcert::io {
+
+SpillFile::SpillFile(const std::filesystem::path& target) : label_(target.string()) {
+  const PartialFile partial = create_partial_file(target);
+  ::unlink(partial.path.c_str());
+  stream_ = ::fdopen(partial.descriptor, "w+b");
+  if (stream_ == nullptr) {
+    const int reason = errno;
+    ::close(partial.descriptor);
+    system_failure(label_, "open a stream", reason);
+  }
+}
+
+SpillFile::~SpillFile() { (void)std::fclose(stream_); }
+
+void SpillFile::append(std::span<const double> values) {
+  if (std::fwrite(values.data(), sizeof(double), values.size(), stream_) != values.size()) {
+    system_failure(label_, "write a temporary file beside it", errno);
+  }
+}
+
+void SpillFile::read(Index begin, std::span<double> out) {
+  const auto offset = static_cast<off_t>(begin) * static_cast<off_t>(sizeof(double));
+  if (::fseeko(stream_, offset, SEEK_SET) != 0 ||
+      std::fread(out.data(), sizeof(double), out.size(), stream_) != out.size()) {
+    system_failure(label_, "read a temporary file beside it", errno);
+  }
+}
+
+}  // namespace mixcert::io

@@ -1,15 +1,21 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Files that appear whole or not at all: written beside the target under another name,
-// renamed at the end. Whatever fails before that leaves the target as it was. Two
-// programs that write the same target at once do not disturb each other; the last wins.
+// Files beside an output file: one that appears whole or not at all, and one that nobody else sees.
 #pragma once
 
 #include <cstdio>
 #include <filesystem>
+#include <span>
+#include <string>
 #include <string_view>
 
+#include "mixcert/core/types.h"
+
 namespace mixcert {
+
+// Files that appear whole or not at all: written beside the target under another name, renamed at the end.
+// Whatever fails before that leaves the target as it was. Two programs that write the same target at once do
+// not disturb each other; the last wins.
 
 class AtomicFile {
  public:
@@ -41,3 +47,26 @@ class AtomicFile {
 };
 
 }  // namespace mixcert
+
+namespace mixcert::io {
+
+// Doubles kept on the disk beside an output file. The file has no name once it is open, so that nothing is
+// left behind however the program ends.
+
+class SpillFile {
+ public:
+  explicit SpillFile(const std::filesystem::path& target);
+  ~SpillFile();
+  SpillFile(const SpillFile&) = delete;
+  SpillFile& operator=(const SpillFile&) = delete;
+
+  void append(std::span<const double> values);
+  /// Values [begin, begin + out.size()) of what was appended.
+  void read(Index begin, std::span<double> out);
+
+ private:
+  std::string label_;
+  std::FILE* stream_;
+};
+
+}  // namespace mixcert::io

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Bytes to be parsed: a file or a piece of memory. Files are read with pread rather than
-// mapped: a file that shrinks while it is read is then an error, not a signal.
+// Bytes to be parsed, of a file or of a piece of memory, and their fingerprint. Files are read with pread
+// rather than mapped: a file that shrinks while it is read is then an error, not a signal.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace mixcert::io {
@@ -63,3 +64,14 @@ class FileSource : public ByteSource {
 };
 
 }  // namespace mixcert::io
+
+namespace mixcert {
+
+// Fingerprint of a file or of bytes, so that a result names the model it belongs to.
+
+/// 64 lower-case hexadecimal digits. Throws FileError.
+std::string sha256_of_file(const std::filesystem::path& path);
+/// The same of bytes in memory.
+std::string sha256_of(std::string_view bytes);
+
+}  // namespace mixcert

@@ -8,7 +8,6 @@
 
 #include "io/files/byte_source.h"
 #include "io/files/file_error.h"
-#include "io/formats/npy_format.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert {

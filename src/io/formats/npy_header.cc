@@ -6,7 +6,7 @@
 
 #include "core/text_cursor.h"
 #include "io/files/file_error.h"
-#include "io/formats/npy_format.h"
+#include "io/formats/npy.h"
 
 namespace mixcert::io {
 namespace {

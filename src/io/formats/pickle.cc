@@ -2,17 +2,15 @@
 //
 // The machine that reads pickles: a stack, marks on it, and a memo. Protocol 2 is what torch.save writes; of
 // later protocols only the short text is taken.
-#include "io/formats/pickle.h"
-
 #include <map>
 
 #include "io/files/file_error.h"
-#include "io/formats/pickle_bytes.h"
+#include "io/formats/pickle_stack.h"
+#include "io/formats/torch_file.h"
 
 namespace mixcert::io {
 namespace {
 
-constexpr std::size_t kMaxPickleValues = std::size_t{1} << 20U;
 constexpr std::size_t kMaxTensorRank = 8;
 constexpr const char* kOrderedDict = "collections OrderedDict";
 constexpr const char* kRebuildTensor = "torch._utils _rebuild_tensor_v2";
@@ -36,10 +34,10 @@ bool is_known_global(const std::string& name) {
 
 }  // namespace
 
-class PickleMachine : private PickleBytes {
+class PickleMachine : private PickleStack {
  public:
   PickleMachine(Pickle& pickle, std::string_view bytes, const std::string& file)
-      : PickleBytes(bytes, file), pickle_(pickle) {}
+      : PickleStack(pickle, bytes, file) {}
 
   PicklePointer run() {
     for (;;) {
@@ -98,7 +96,7 @@ class PickleMachine : private PickleBytes {
   bool container(std::uint8_t opcode) {
     switch (opcode) {
       case '(':
-        marks_.push_back(stack_.size());
+        mark();
         return true;
       case '}':
         push(PickleDict{});
@@ -140,10 +138,10 @@ class PickleMachine : private PickleBytes {
         (void)integer<std::uint8_t>();  // the protocol: opcodes say what is needed
         return true;
       case 'q':
-        memo_[integer<std::uint8_t>()] = top();
+        remember(integer<std::uint8_t>());
         return true;
       case 'r':
-        memo_[integer<std::uint32_t>()] = top();
+        remember(integer<std::uint32_t>());
         return true;
       case 'h':
         recall(integer<std::uint8_t>());
@@ -165,55 +163,6 @@ class PickleMachine : private PickleBytes {
       default:
         return false;
     }
-  }
-
-  // Stack.
-
-  void push(PickleValue value) {
-    if (pickle_.values_.size() == kMaxPickleValues) {
-      fail("at most " + std::to_string(kMaxPickleValues) + " values", "more");
-    }
-    pickle_.values_.push_back(std::move(value));
-    stack_.push_back(&pickle_.values_.back());
-  }
-  [[nodiscard]] std::size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
-  PickleValue* top() {
-    if (stack_.size() <= floor()) fail("a value on the stack", "none");
-    return stack_.back();
-  }
-  PicklePointer pop() {
-    PickleValue* value = top();
-    stack_.pop_back();
-    return value;
-  }
-  std::vector<PicklePointer> pop_items(std::size_t count) {
-    if (stack_.size() - floor() < count) fail(std::to_string(count) + " values on the stack", "fewer");
-    std::vector<PicklePointer> items(stack_.end() - static_cast<std::ptrdiff_t>(count), stack_.end());
-    stack_.resize(stack_.size() - count);
-    return items;
-  }
-  std::vector<PicklePointer> pop_to_mark() {
-    if (marks_.empty()) fail("a mark", "none");
-    std::vector<PicklePointer> items = pop_items(stack_.size() - marks_.back());
-    marks_.pop_back();
-    return items;
-  }
-  void recall(std::uint32_t key) {
-    const auto found = memo_.find(key);
-    if (found == memo_.end()) fail("a value remembered as " + std::to_string(key), "none");
-    stack_.push_back(found->second);
-    if (stack_.size() > kMaxPickleValues) fail("a smaller stack", "a larger one");
-  }
-  void append(const std::vector<PicklePointer>& items) {
-    auto* list = std::get_if<PickleList>(top());
-    if (list == nullptr) fail("a list to append to", "another value");
-    list->items.insert(list->items.end(), items.begin(), items.end());
-  }
-  void set_items(const std::vector<PicklePointer>& items) {
-    auto* dict = std::get_if<PickleDict>(top());
-    if (dict == nullptr) fail("a dictionary to set items of", "another value");
-    if (items.size() % 2 != 0) fail("keys and values", "a key without a value");
-    for (std::size_t i = 0; i < items.size(); i += 2) dict->items.emplace_back(items[i], items[i + 1]);
   }
 
   // Names, storages, tensors.
@@ -280,11 +229,6 @@ class PickleMachine : private PickleBytes {
     if (found == nullptr) fail(std::string(what) + ": " + expected, "another value");
     return *found;
   }
-
-  Pickle& pickle_;
-  std::vector<PickleValue*> stack_;
-  std::vector<std::size_t> marks_;
-  std::map<std::uint32_t, PickleValue*> memo_;
 };
 
 Pickle::Pickle(std::string_view bytes, const std::string& file) {

@@ -1,18 +1,21 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Reading safetensors files. Everything the header says is checked against the size of
-// the file before any tensor is read.
+// Safetensors files. Reading: everything the header says is checked against the size of the file before any
+// tensor is read.
 #include "io/formats/safetensors.h"
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
+#include "io/files/atomic_file.h"
 #include "io/files/byte_source.h"
 #include "io/files/file_error.h"
 #include "io/files/strict_json.h"
 #include "io/formats/elements.h"
+#include "mixcert/core/error.h"
 
 namespace mixcert {
 namespace {
@@ -158,6 +161,33 @@ Array SafetensorsReader::read(const std::string& name) const {
   Array array{info.shape, io::read_elements(*source_, info.begin, info.shape, type, field)};
   io::require_finite(array.values, array.shape, label(), field);
   return array;
+}
+
+// Writing safetensors files.
+
+void write_safetensors(const std::filesystem::path& path, const std::map<std::string, Array>& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  nlohmann::ordered_json header = {{"__metadata__", metadata}};
+  std::uint64_t offset = 0;
+  for (const auto& [name, array] : tensors) {
+    require(io::element_count(array.shape) == array.size(),
+            "write_safetensors: tensor " + io::in_quotes(name) + ": expected values for shape " +
+                io::shape_text(array.shape) + ", got " + std::to_string(array.size()));
+    const std::uint64_t end = offset + array.values.size() * sizeof(double);
+    header[name] = {{"dtype", "F64"}, {"shape", array.shape}, {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  std::string text = header.dump();
+  text.append((8 - text.size() % 8) % 8, ' ');
+  std::string prefix;
+  for (unsigned i = 0; i < 8; ++i)
+    prefix += static_cast<char>((std::uint64_t{text.size()} >> (8 * i)) & 0xFFU);
+  AtomicFile file(path);
+  file.write(prefix);
+  file.write(text);
+  for (const auto& [name, array] : tensors)
+    file.write(array.values.data(), array.values.size() * sizeof(double));
+  file.commit();
 }
 
 }  // namespace mixcert

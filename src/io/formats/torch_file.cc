@@ -10,7 +10,6 @@
 #include <set>
 
 #include "io/files/file_error.h"
-#include "io/formats/pickle.h"
 #include "io/formats/zip_archive.h"
 
 namespace mixcert {

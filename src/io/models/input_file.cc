@@ -10,7 +10,7 @@
 
 #include "io/files/file_error.h"
 #include "io/formats/elements.h"
-#include "io/formats/npz.h"
+#include "io/formats/npy.h"
 #include "mixcert/core/option_table.h"
 
 namespace mixcert {

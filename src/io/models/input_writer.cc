@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "io/formats/npz.h"
+#include "io/formats/npy.h"
 #include "mixcert/core/error.h"
 #include "mixcert/io/input_file.h"
 

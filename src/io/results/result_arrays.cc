@@ -7,7 +7,6 @@
 
 #include "io/files/file_error.h"
 #include "io/results/result_parts.h"
-#include "io/results/run_json.h"
 #include "mixcert/core/error.h"
 #include "mixcert/io/input_file.h"
 

@@ -2,13 +2,12 @@
 //
 // Fields one after the other; texts, vectors and matrices behind their sizes. One function visits the fields
 // in both directions, so that reading and writing cannot differ.
-#include "io/results/result_codec.h"
-
 #include <cstring>
 #include <type_traits>
 #include <utility>
 
 #include "io/files/file_error.h"
+#include "io/results/result_journal.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert::io {

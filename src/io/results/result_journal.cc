@@ -14,10 +14,9 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "io/files/byte_source.h"
 #include "io/files/file_error.h"
-#include "io/files/sha256.h"
-#include "io/results/result_codec.h"
-#include "io/results/run_json.h"
+#include "io/results/result_parts.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert {

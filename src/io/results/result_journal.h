@@ -1,8 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Results on the disk as they come, in any order, so that an interrupted run can go on where it stopped
-// (docs/result-format.md). A journal belongs to one run: its head says which. Every record has a checksum;
-// what a kill left incomplete at the end is dropped.
+// (docs/result-format.md), and one result as bytes.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,22 @@
 #include "mixcert/io/result_file.h"
 #include "mixcert/network/input_noise.h"
 
+namespace mixcert::io {
+
+// A result as bytes and back, to the last bit and with its structure: what journals keep and what processes
+// send each other. Numbers are those of the machine (both kinds that are supported are little-endian).
+
+std::string encode_result(const Result& result);
+
+/// Throws FileError where the bytes are no result; `label` stands for where they come from.
+Result decode_result(std::string_view bytes, const std::string& label);
+
+}  // namespace mixcert::io
+
 namespace mixcert {
+
+// A journal belongs to one run: its head says which. Every record has a checksum; what a kill left incomplete
+// at the end is dropped.
 
 /// What must be the same for results to belong together: version, models, options and inputs, as text. The
 /// command, threads, blocks and the memory limit may differ.

@@ -1,18 +1,102 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The two halves of ResultWriter: arrays for the .npz file and the JSON report.
+// What result files are made of: the record of the run, the numbers of each row, and the two halves of
+// ResultWriter, arrays for the .npz file and the JSON report.
 #pragma once
 
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "io/files/atomic_file.h"
-#include "io/files/spill_file.h"
-#include "io/formats/npz.h"
-#include "io/results/result_rows.h"
+#include "io/formats/npy.h"
 #include "mixcert/io/result_file.h"
 
+namespace mixcert::io {
+
+// The record of a run as JSON: the head of R.json, and the array `run` of R.npz.
+
+nlohmann::ordered_json run_to_json(const RunRecord& run);
+/// The inverse, of text from anywhere: keys it does not know are ignored, those it knows are checked. Throws
+/// FileError.
+RunRecord run_from_json(const nlohmann::json& value, const std::string& file);
+
+/// JSON in one line; text that is no UTF-8 is replaced.
+std::string text_of(const nlohmann::ordered_json& value);
+
+/// Choices are stored as numbers, their names once in the run: `methods`, `certificates`, `terminations`.
+struct StoredChoices {
+  std::vector<std::string> methods;
+  std::vector<std::string> certificates;
+  std::vector<std::string> terminations;
+
+  /// All choices of this version.
+  static StoredChoices known();
+};
+nlohmann::ordered_json choices_to_json(const StoredChoices& choices);
+StoredChoices choices_from_json(const nlohmann::json& value, const std::string& file);
+
+// The numbers of a result beside its mixture: one per row (bounds, method, statistics) or one per row and
+// hidden layer. One table each names the arrays for writer and reader.
+
+/// What an array of rows may hold besides NaN for nothing.
+enum class RowKind { Nonnegative, Code };
+
+struct RowColumn {
+  const char* name;
+  RowKind kind;
+  bool statistics;  ///< written where results have statistics
+  double (*get)(const Result&);
+  /// Sets the field from a checked number that is not NaN.
+  void (*set)(StoredResult&, double, const StoredChoices&);
+};
+const std::vector<RowColumn>& row_columns();
+
+/// Layers of one row: arrays [rows, layers], NaN where a row has fewer layers.
+struct LayerColumn {
+  const char* name;
+  double (*get)(const LayerReport&);
+  void (*set)(LayerReport&, double);
+};
+inline constexpr std::size_t kLayerColumns = 5;
+const std::array<LayerColumn, kLayerColumns>& layer_columns();
+/// Place among them of the one that is NaN in padding only.
+inline constexpr std::size_t kComponentsColumn = 3;
+
+class ResultRows {
+ public:
+  explicit ResultRows(const std::filesystem::path& path) : values_(row_columns().size()), layers_(path) {}
+  void add(const Result& result);
+  /// Reads from this object until the archive is written.
+  void write_to(NpzWriter& archive);
+
+ private:
+  void write_layers(NpzWriter& archive, Index rows);
+
+  std::vector<std::vector<double>> values_;  // one list per column
+  bool has_statistics_ = false;
+  SpillFile layers_;
+  std::vector<Index> first_layer_ = {0};
+};
+
+// The record of the run and the numbers per row of a result archive, read and checked.
+
+/// The array `run`, and the names of choices in it. Throws FileError.
+RunRecord read_run_record(NpzReader& reader, const std::string& file, StoredChoices& choices);
+
+/// Fills in all but the mixtures of `results`: bounds must be there, the other arrays may be absent. Throws
+/// FileError.
+void read_rows(NpzReader& reader, const std::string& file, const StoredChoices& choices,
+               std::vector<StoredResult>& results);
+
+}  // namespace mixcert::io
+
 namespace mixcert {
+
+// The two halves of ResultWriter.
 
 /// Weights, means and dense covariances, spilled until the number of components is known.
 class ResultWriter::Arrays {

@@ -7,8 +7,8 @@
 
 #include "io/files/file_error.h"
 #include "io/formats/elements.h"
-#include "io/formats/npz.h"
-#include "io/results/row_reader.h"
+#include "io/formats/npy.h"
+#include "io/results/result_parts.h"
 #include "mixcert/core/error.h"
 #include "mixcert/io/input_file.h"
 #include "mixcert/io/result_file.h"

@@ -1,11 +1,11 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Numbers per row and per layer of result archives.
-#include "io/results/result_rows.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "io/results/result_parts.h"
 
 namespace mixcert::io {
 namespace {

@@ -2,13 +2,11 @@
 //
 // Reading what a result archive says besides its mixtures. NaN stands for nothing; whatever else is no
 // number of its kind is refused.
-#include "io/results/row_reader.h"
-
 #include <cmath>
 
 #include "io/files/file_error.h"
 #include "io/files/strict_json.h"
-#include "io/results/result_rows.h"
+#include "io/results/result_parts.h"
 #include "mixcert/core/option_table.h"
 
 namespace mixcert::io {

@@ -2,12 +2,11 @@
 //
 // The record of a run to JSON and back. Numbers go through unchanged: both sides write the shortest text that
 // reads back as the same double.
-#include "io/results/run_json.h"
-
 #include <algorithm>
 
 #include "io/files/file_error.h"
 #include "io/files/strict_json.h"
+#include "io/results/result_parts.h"
 
 namespace mixcert::io {
 namespace {

@@ -11,7 +11,7 @@
 #include "methods/joint/joint_tracer.h"
 #include "methods/moment/moment_error.h"
 #include "mixcert/core/error.h"
-#include "sensitivity/scale_limits.h"
+#include "sensitivity/sensitivity.h"
 
 namespace mixcert {
 namespace {

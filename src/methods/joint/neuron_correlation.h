@@ -3,7 +3,7 @@
 // How strongly functions of one neuron at all inputs may be correlated with functions of another, (J.5).
 #pragma once
 
-#include "mixcert/mixture/covariance.h"
+#include "mixcert/mixture/gaussian_mixture.h"
 
 namespace mixcert {
 

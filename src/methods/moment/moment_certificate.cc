@@ -13,7 +13,7 @@
 #include "methods/moment/split_pieces.h"
 #include "methods/moment/surrogate_law.h"
 #include "mixcert/core/error.h"
-#include "sensitivity/scale_limits.h"
+#include "sensitivity/sensitivity.h"
 
 namespace mixcert {
 namespace {

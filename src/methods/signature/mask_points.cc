@@ -1,13 +1,12 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Two ways of keeping the 2^n masks of every point from becoming 2^n points.
-#include "methods/signature/mask_points.h"
-
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
 #include "certificate/mask_tree.h"
+#include "methods/signature/signature_trace.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {

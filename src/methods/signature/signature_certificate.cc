@@ -11,10 +11,8 @@
 #include "certificate/reduction.h"
 #include "certificate/replaced_weights.h"
 #include "certificate/rounding_terms.h"
-#include "methods/signature/local_error.h"
-#include "methods/signature/signature_rounding.h"
 #include "mixcert/core/error.h"
-#include "sensitivity/scale_limits.h"
+#include "sensitivity/sensitivity.h"
 
 namespace mixcert {
 namespace {

@@ -9,8 +9,7 @@
 #include <limits>
 #include <utility>
 
-#include "methods/signature/plan/epsilon_planner.h"
-#include "methods/signature/plan/signature_propagate.h"
+#include "methods/signature/plan/signature_plan.h"
 #include "methods/signature/signature_certificate.h"
 
 namespace mixcert {

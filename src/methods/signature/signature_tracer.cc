@@ -2,14 +2,12 @@
 //
 // The paper's Algorithm "Gaussian mixture approximation of an SNN"; line numbers in trace_signatures() are
 // the paper's. Bounds are computed afterwards from the trace.
-#include "methods/signature/signature_tracer.h"
-
 #include <utility>
 
 #include "certificate/first_push.h"
 #include "certificate/seal.h"
 #include "certificate/settled_output.h"
-#include "methods/signature/mask_points.h"
+#include "methods/signature/signature_trace.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
 

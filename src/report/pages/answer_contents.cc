@@ -1,11 +1,11 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
-#include "report/pages/answer_contents.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "report/pages/command_pages.h"
 
 namespace mixcert::page {
 namespace {

@@ -2,14 +2,13 @@
 //
 // Sums, rows and points of charts. Of the true law p and the mixture q with W2(p, q) <= w, every output has
 // |E_p - E_q| <= w and |sd_p - sd_q| <= w, so that mean +- 2 sd of p lies within mean +- (2 sd + 3 w) of q.
-#include "report/pages/certify_collector.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "core/text_table.h"
-#include "report/pages/png_image.h"
+#include "report/pages/command_pages.h"
+#include "report/pages/page_parts.h"
 
 namespace mixcert::page {
 namespace {

@@ -3,16 +3,13 @@
 // Sections of the report of `mixcert certify`, in the order in which they are read: what it says, what to
 // keep in mind, what was certified, where the error comes from, what the outputs look like, every input, how
 // it was run.
-#include "report/pages/certify_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/text_table.h"
-#include "report/pages/density_grid.h"
-#include "report/pages/input_table.h"
+#include "report/pages/command_pages.h"
 #include "theorems/theorem_table.h"
 
 namespace mixcert::page {
@@ -182,84 +179,6 @@ void add_error_section(const CertifyContents& c, Page& page) {
   figure.legend = {{Mark::Bound, "local"}, {Mark::BoundSoft, "compression"}};
   figure.spec = layers_chart(c.layers);
   page.sections.push_back({"Where the error comes from", {FigureRow{{figure}}, layer_table(c)}});
-}
-
-Table band_table(const CertifyContents& c, const std::vector<BandPoint>& band) {
-  Table table{"Band",
-              {{c.band_axis},
-               {"mean"},
-               {"mean \u2212 2 sd"},
-               {"mean + 2 sd"},
-               {"guaranteed from", Column::Kind::Number, Tone::Certified},
-               {"to", Column::Kind::Number, Tone::Certified}},
-              {}};
-  for (const BandPoint& p : band) {
-    table.rows.push_back({number_cell(p.x), number_cell(p.mean), number_cell(p.mean - p.inner),
-                          number_cell(p.mean + p.inner), lower_bound_cell(p.mean - p.outer),
-                          bound_cell(p.mean + p.outer)});
-  }
-  return table;
-}
-
-Figure band_figure(const CertifyContents& c, std::size_t output) {
-  const std::vector<BandPoint>& band = c.bands[output];
-  const std::string name = c.outputs == 1 ? "output" : fmt::format("output {}", output);
-  Figure figure;
-  figure.title = c.outputs == 1 ? "Mean and two standard deviations"
-                                : fmt::format("Output {}: mean and two standard deviations", output);
-  figure.caption =
-      "The network\u2019s own mean \u00B1 2 sd is proven to lie within the outer band: mean and sd are each "
-      "off by at most the W2 bound.";
-  figure.alternative =
-      fmt::format("Curve of the mean of the {} over {} points with its bands; numbers in the table below.",
-                  name, band.size());
-  figure.legend = {{Mark::Mixture, "mean"},
-                   {Mark::MixtureSoft, "mean \u00B1 2 sd of the mixture"},
-                   {Mark::BoundSoft, "guaranteed band"}};
-  figure.spec = bands_chart(band, c.band_axis, name);
-  figure.numbers = band_table(c, band);
-  return figure;
-}
-
-Figure density_figure(const CertifyContents& c) {
-  const DensityGrid grid = density_grid(c.density);
-  Figure figure;
-  figure.title = "Density of the mixture";
-  figure.caption =
-      "Each column is one input, scaled to its own largest density: darker (in dark colours: lighter) is "
-      "more likely.";
-  figure.alternative = "Heat map of the density of the first output over the inputs.";
-  figure.spec =
-      density_chart(grid.columns, grid.low, grid.high, c.band_axis, c.outputs == 1 ? "output" : "output 0");
-  return figure;
-}
-
-Figure correlation_figure(const CertifyContents& c) {
-  Figure figure;
-  figure.title = "Correlation between inputs";
-  figure.caption =
-      fmt::format("Of the mixture\u2019s {}output, {}.", c.outputs == 1 ? "" : "first ",
-                  c.features == 1 ? "inputs in rising order" : "inputs in the file\u2019s order");
-  figure.alternative = "Heat map of the correlation of the output between inputs.";
-  figure.spec = heatmap_chart(c.correlation, static_cast<int>(c.correlation_side), 1.0,
-                              c.features == 1 ? "input, in rising order" : "input");
-  return figure;
-}
-
-void add_prediction_section(const CertifyContents& c, Page& page) {
-  Section section{"What the outputs look like", {}};
-  for (std::size_t output = 0; output < c.bands.size(); ++output) {
-    if (c.bands[output].size() > 1) section.blocks.emplace_back(FigureRow{{band_figure(c, output)}});
-  }
-  FigureRow row;
-  if (c.density.size() > 1 && has_density(c.density)) row.figures.push_back(density_figure(c));
-  if (c.correlation_side > 1) row.figures.push_back(correlation_figure(c));
-  if (!row.figures.empty()) section.blocks.emplace_back(std::move(row));
-  if (c.outputs > kShownOutputs && !section.blocks.empty()) {
-    section.blocks.emplace_back(
-        Paragraph{fmt::format("The first {} of {} outputs are shown.", kShownOutputs, c.outputs)});
-  }
-  if (!section.blocks.empty()) page.sections.push_back(std::move(section));
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Inputs, worst bound first.
-#include "report/pages/input_table.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "report/pages/command_pages.h"
 
 namespace mixcert::page {
 namespace {

@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// What the pages of several commands share: facts of a run, and how numbers are written.
+// What the pages of several commands share: facts of a run, how numbers are written, and pictures of inputs.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "mixcert/core/types.h"
 #include "mixcert/network/ensemble.h"
+#include "mixcert/network/layer_spec.h"
 #include "report/pages/page_document.h"
 
 namespace mixcert::page {
@@ -63,5 +65,9 @@ Cell lower_bound_cell(double value);
 Cell count_cell(long long count);
 /// Text in a column of text.
 Cell word_cell(std::string text);
+
+/// `values` channel-major as networks have them, one channel (grey) or three (red, green, blue); `low`
+/// becomes black, `high` full. Throws InvalidArgument for other shapes.
+std::string png_image(ConstVectorRef values, const LayerShape& shape, double low, double high);
 
 }  // namespace mixcert::page

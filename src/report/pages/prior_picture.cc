@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "mixcert/statistics/simulate.h"
-#include "report/pages/tune_page.h"
+#include "report/pages/command_pages.h"
 
 namespace mixcert::page {
 namespace {

@@ -1,8 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Sections of the report of `mixcert tune`.
-#include "report/pages/tune_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 
 #include "core/text_table.h"
 #include "report/pages/charts.h"
+#include "report/pages/command_pages.h"
 
 namespace mixcert::page {
 namespace {

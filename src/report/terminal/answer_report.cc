@@ -1,12 +1,12 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
-#include "report/terminal/answer_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
+
+#include "report/terminal/text_report.h"
 
 namespace mixcert {
 namespace {

@@ -1,8 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Text of `mixcert explain`.
-#include "report/terminal/explain_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <numeric>
 
 #include "core/text_table.h"
+#include "report/terminal/text_report.h"
 
 namespace mixcert {
 namespace {

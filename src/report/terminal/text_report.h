@@ -1,7 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// What a person sees in the terminal: a row per input as results come, then where the error
-// comes from, layer by layer. Bounds and estimates never share a column.
+// What a person sees in the terminal, command by command. Bounds and estimates never share a column.
 #pragma once
 
 #include <optional>
@@ -9,11 +8,20 @@
 #include <vector>
 
 #include "core/text_table.h"
+#include "mixcert/answer/questions.h"
+#include "mixcert/answer/scores.h"
 #include "mixcert/certificate/result.h"
+#include "mixcert/certify/explain.h"
+#include "mixcert/certify/trial.h"
 #include "mixcert/network/ensemble.h"
 #include "mixcert/network/layer_spec.h"
+#include "mixcert/statistics/prior_comparison.h"
+#include "mixcert/tune/tune.h"
 
 namespace mixcert {
+
+// `mixcert certify`: a row per input as results come, then where the error comes from, layer by layer; and
+// `mixcert inspect`.
 
 /// Builds the text of `mixcert certify`. Holds sums only, whatever the number of results.
 class CertifyReport {
@@ -62,5 +70,97 @@ std::string inspect_text(const std::vector<LayerSpec>& layers, const Ensemble& e
 std::string inspect_text(const Network& network);
 /// One row per layer of the list, also of those inside residual blocks and mixtures.
 std::string layers_text(const std::vector<LayerSpec>& layers);
+
+// `mixcert tune`: some of the steps as they come, then how far network and target are apart.
+
+class TuneReport {
+ public:
+  explicit TuneReport(const TuneOptions& options);
+
+  /// The row of this step, under the table's header if it is the first; "" for most steps.
+  std::string add(const TuneStep& step);
+  /// What came of the steps.
+  [[nodiscard]] static std::string steps_text(const TuneRun& run);
+
+ private:
+  Index steps_;
+  Index every_;
+  TextTable table_;
+  bool begun_ = false;
+};
+
+/// Distances between network and target at `input_count` inputs, absolute and relative.
+std::string comparison_text(const PriorComparison& comparison, Index input_count);
+
+// `mixcert explain`: which layer, source and neurons make the bound, and what other options gave.
+
+/// Neurons by what they add, largest first, `top` at most; and how many of them make half of the whole.
+struct LargestNeurons {
+  std::vector<Index> neurons;
+  Index half = 0;
+};
+LargestNeurons largest_neurons(ConstVectorRef amounts, Index top);
+
+/// A table of layers and sources with the largest neurons of each, then the main points in words.
+std::string contributions_text(const Explanation& explanation, Index top);
+
+/// A table of trials, smallest bound first, then the advice in words. The first trial is the present one.
+std::string trials_text(const std::vector<Trial>& trials);
+
+// `mixcert answer`: a row per output and input, then what holds for the set. Every certified range stands
+// behind the mixture's own value.
+
+/// "0.412 [0.401, 0.423]", ends rounded outward.
+std::string interval_text(const Interval& interval);
+
+/// What the rows are about.
+struct AnswerTopic {
+  Index outputs = 0;   ///< at one input
+  bool joint = false;  ///< one law over all inputs
+  AnswerOptions options;
+  std::vector<std::string> statements;  ///< as they were asked
+  bool covariances = false;
+  bool classes = false;
+};
+
+class AnswerReport {
+ public:
+  /// `row_limit`: rows printed of each table before the rest is only counted.
+  explicit AnswerReport(AnswerTopic topic, Index row_limit = 20);
+
+  void add(Index input, const CertifiedLaw& law, const LawAnswers& answers);
+  /// The tables and what they leave out.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  /// Rows of one table, and how many came after the limit.
+  struct Rows {
+    std::vector<std::string> lines;
+    Index left_out = 0;
+  };
+  void add_line(Rows& rows, const std::string& line) const;
+  [[nodiscard]] std::string output_name(Index coordinate) const;
+  void add_outputs(Index input, const CertifiedLaw& law, const LawAnswers& answers);
+  void add_variances(Index input, const LawAnswers& answers);
+  void add_covariances(Index input, const LawAnswers& answers);
+  void add_classes(Index input, const LawAnswers& answers);
+  void add_probabilities(Index input, const LawAnswers& answers);
+  [[nodiscard]] std::string remarks() const;
+  [[nodiscard]] static std::string section(const std::string& title, const TextTable& table,
+                                           const Rows& rows);
+
+  AnswerTopic topic_;
+  Index row_limit_;
+  TextTable outputs_table_, variances_table_, covariances_table_, classes_table_, probabilities_table_;
+  Rows outputs_, variances_, covariances_, classes_, probabilities_;
+  Index inputs_ = 0;
+  Index without_bound_ = 0;
+  Index settled_ = 0;
+  bool sampled_ = false;  ///< some range holds but for the failure probability
+};
+
+/// Scores over the labelled set.
+std::string scores_text(const RegressionSummary& summary);
+std::string scores_text(const ClassSummary& summary);
 
 }  // namespace mixcert

@@ -1,11 +1,11 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Reports of prior selection.
-#include "report/terminal/tune_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+
+#include "report/terminal/text_report.h"
 
 namespace mixcert {
 namespace {

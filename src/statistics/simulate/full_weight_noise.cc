@@ -6,11 +6,9 @@
 // sample against N^2 for drawing the weights, and no N x N matrix is factored (N^3/3).
 // Larger groups draw their weights, W = E W + L e: S would cost N^2 group_size^2.
 // A bias in the covariance is the weight of an activation that is always one.
-#include "statistics/simulate/full_weight_noise.h"
-
 #include <utility>
 
-#include "statistics/simulate/gaussian_sampler.h"
+#include "statistics/simulate/layer_noise.h"
 #include "statistics/simulate/normal_source.h"
 
 namespace mixcert {

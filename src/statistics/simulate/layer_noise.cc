@@ -14,9 +14,6 @@
 #include <utility>
 #include <variant>
 
-#include "statistics/simulate/entry_draws.h"
-#include "statistics/simulate/full_weight_noise.h"
-#include "statistics/simulate/gaussian_sampler.h"
 #include "statistics/simulate/normal_source.h"
 
 namespace mixcert {

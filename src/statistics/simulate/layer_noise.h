@@ -34,4 +34,10 @@ bool has_normal_law(const DenseLayer& layer);
 /// Whatever has to be factored is factored here.
 std::vector<std::unique_ptr<LayerNoise>> make_layer_noise(const DenseLayer& layer, Index group_size);
 
+// Noise of a layer whose weights have a dense covariance.
+
+/// `covariance` of the rows of W one after the other, or of [W, b] where `includes_bias`.
+std::unique_ptr<LayerNoise> full_weight_noise(const Matrix& covariance, Index outputs, bool includes_bias,
+                                              Index group_size);
+
 }  // namespace mixcert

@@ -1,14 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Greedy choice of splits. Predictions treat neurons as independent; the certificate does not.
-#include "methods/moment/plan/component_split.h"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 #include <variant>
 
 #include "activation/gaussian_moments.h"
+#include "methods/moment/plan/split_planner.h"
 #include "methods/moment/split_pieces.h"
 
 namespace mixcert {

@@ -1,17 +1,16 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Grid sizes from the errors that the certificate counts: docs/theory/signatures.md (S.6).
-#include "methods/signature/plan/layer_grids.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
 
-#include "methods/signature/local_error.h"
-#include "mixture/eigenpairs.h"
-#include "quantize/grid_allocation.h"
+#include "methods/signature/plan/signature_plan.h"
+#include "methods/signature/signature_certificate.h"
+#include "mixture/symmetric_eigen.h"
+#include "quantize/signature.h"
 
 namespace mixcert {
 namespace {
