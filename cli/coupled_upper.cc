@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "methods/moment/moment_propagate.h"
+#include "methods/moment/moment_tracer.h"
 #include "mixcert/statistics/two_sided.h"
 #include "statistics/coupled_simulation.h"
 #include "terminal.h"

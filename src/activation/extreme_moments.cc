@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "activation/activation_traits.h"
-#include "activation/closed_form_moments.h"
 #include "activation/enclosed_arithmetic.h"
+#include "activation/gaussian_moments.h"
 #include "activation/quadrature_moments.h"
 
 namespace mixcert {

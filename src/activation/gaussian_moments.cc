@@ -4,13 +4,15 @@
 #include "activation/gaussian_moments.h"
 
 #include <cmath>
+#include <numbers>
 
 #include "activation/activation_traits.h"
-#include "activation/closed_form_moments.h"
 #include "activation/enclosed_arithmetic.h"
 #include "activation/quadrature_moments.h"
+#include "core/normal.h"
 
 namespace mixcert {
+
 namespace {
 
 GaussianMoments at_a_point(const Activation& activation, double mean) {
@@ -48,6 +50,88 @@ GaussianMoments gaussian_moments(const Activation& activation, double mean, doub
     make_finite(*x);
   }
   return m;
+}
+
+// (V.2): f is a line plus a multiple of the ramp (x - t)_+ on the half line that carries less than half of
+// the mass, t = |m|/s >= 0. Line and ramp are never mixed before the line has dropped out, so dead and fully
+// active neurons have a residual of the size of the ramp, not the difference of two large numbers.
+
+namespace {
+
+// phi(39) and every moment of the ramp beyond 39 are below the smallest positive double.
+constexpr double kRampVanishes = 39.0;
+
+/// Density and tail at t, and E h, E h^2, E h^4 of the ramp h = (x - t)_+, x ~ N(0,1).
+struct RampMoments {
+  Enclosed density, tail, first, second, fourth;
+};
+
+RampMoments ramp_moments(double mean, double deviation) {
+  const double threshold = std::abs(mean) / deviation;
+  if (!(threshold < kRampVanishes)) {
+    const Enclosed nothing{0.0, kUnderflowSlack};
+    return {nothing, nothing, nothing, nothing, nothing};
+  }
+  const Enclosed t{threshold, safe_error(kUnitRoundoff * threshold)};
+  // Relative error of exp(-t^2/2) and erfc(t/sqrt 2) at a rounded t: (V.2).
+  const double relative = 8 * kUnitRoundoff * (threshold * threshold + 4.0);
+  const double p = normal_density(threshold);
+  const double q = normal_tail(threshold);
+  const Enclosed density{p, safe_error(relative * p)};
+  const Enclosed tail{q, safe_error(relative * q)};
+  const Enclosed t2 = square(t);
+  const Enclosed first = density - t * tail;
+  const Enclosed second = (exactly(1.0) + t2) * tail - t * density;
+  const Enclosed fourth =
+      (exactly(3.0) + t2 * (exactly(6.0) + t2)) * tail - t * (exactly(5.0) + t2) * density;
+  return {density, tail, nonnegative(first), nonnegative(second), nonnegative(fourth)};
+}
+
+/// Var(a^2) with a^2 = line^2 z^2 + extra (s h)^2, z^2 = s^2 (x - t)^2, extra = ramp side's slope^2 - line^2.
+/// The terms of Var(z^2) = 4 m^2 s^2 + 2 s^4 are formed from m: t overflows for small s.
+Enclosed square_variance(const RampMoments& ramp, const Enclosed& line2, const Enclosed& extra, double mean,
+                         double deviation) {
+  const Enclosed s2 = square(exactly(deviation));
+  const Enclosed m2 = square(exactly(mean));
+  const Enclosed of_square = s2 * (4.0 * m2 + 2.0 * s2);
+  const Enclosed s4 = square(s2);
+  // Cov(z^2, (s h)^2) = s^4 H4 - (m^2 + s^2) s^2 H2.
+  const Enclosed mixed = s4 * ramp.fourth - (m2 + s2) * s2 * ramp.second;
+  const Enclosed of_ramp = s4 * (ramp.fourth - square(ramp.second));
+  return square(line2) * of_square + 2.0 * (line2 * extra) * mixed + square(extra) * of_ramp;
+}
+
+}  // namespace
+
+GaussianMoments piecewise_linear_moments(double left, double right, double mean, double deviation) {
+  const RampMoments ramp = ramp_moments(mean, deviation);
+  // The ramp lives on z > 0 (side = 1) when m <= 0, on z < 0 otherwise.
+  const double side = mean > 0.0 ? -1.0 : 1.0;
+  const double line = mean > 0.0 ? right : left;
+  const double other = mean > 0.0 ? left : right;
+  const Enclosed scale = deviation * (exactly(right) - exactly(left));
+  const Enclosed line2 = square(exactly(line));
+  const Enclosed extra = (exactly(other) - exactly(line)) * (exactly(other) + exactly(line));
+  const Enclosed s2 = square(exactly(deviation));
+  const Enclosed inverse_root_two{0.5 * std::numbers::sqrt2, kUnitRoundoff};
+  GaussianMoments moments;
+  moments.curvature = scale * (inverse_root_two * ramp.density);
+  moments.residual = square(scale) * nonnegative(ramp.second - square(ramp.first) - square(ramp.tail));
+  // A ramp alone: half of the neurons of a relu.
+  if (line == 0.0) {
+    moments.mean = scale * ramp.first;
+    moments.slope = side * (scale * ramp.tail);
+    moments.second = nonnegative(extra * (s2 * ramp.second));
+    moments.square_slope = (2.0 * side) * (extra * (s2 * ramp.first));
+    moments.square_variance = nonnegative(square(extra * s2) * (ramp.fourth - square(ramp.second)));
+    return moments;
+  }
+  moments.mean = line * exactly(mean) + scale * ramp.first;
+  moments.slope = line * exactly(deviation) + side * (scale * ramp.tail);
+  moments.second = nonnegative(line2 * (square(exactly(mean)) + s2) + extra * (s2 * ramp.second));
+  moments.square_slope = 2.0 * (line2 * (mean * exactly(deviation)) + side * (extra * (s2 * ramp.first)));
+  moments.square_variance = nonnegative(square_variance(ramp, line2, extra, mean, deviation));
+  return moments;
 }
 
 }  // namespace mixcert

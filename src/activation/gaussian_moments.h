@@ -36,4 +36,9 @@ struct GaussianMoments {
 /// are 0, exactly.
 GaussianMoments gaussian_moments(const Activation& activation, double mean, double deviation);
 
+// Moments of piecewise linear activations in closed form, (V.2).
+
+/// f(z) = right z for z >= 0, left z for z < 0. deviation > 0.
+GaussianMoments piecewise_linear_moments(double left, double right, double mean, double deviation);
+
 }  // namespace mixcert

@@ -11,7 +11,6 @@
 #include <variant>
 
 #include "activation/enclosed_arithmetic.h"
-#include "activation/node_values.h"
 #include "activation/quadrature_rules.h"
 #include "activation/strip_bound.h"
 

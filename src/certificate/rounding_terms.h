@@ -6,6 +6,7 @@
 
 #include "certificate/trace_parts.h"
 #include "mixcert/activation/activation.h"
+#include "mixcert/mixture/gaussian_mixture.h"
 #include "mixcert/network/network.h"
 #include "sensitivity/sensitivity.h"
 
@@ -39,5 +40,11 @@ UpperBound first_layer_error(const Network& network, const Sensitivity& sensitiv
 /// The same by the best chain.
 UpperBound first_layer_error(const Network& network, const Sensitivity& sensitivity,
                              const FirstLayerTrace& first, Index input_count);
+
+// The output's covariances as they are handed out and stored: dense where they have a low-rank part (R.8).
+
+/// Writes products of factors out, rounded and raised so that they stay positive semidefinite. Returns no
+/// less than the W2 that this moves the mixture by: zero where nothing has a factor.
+double settle_covariances(GaussianMixture& mixture);
 
 }  // namespace mixcert

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/normal.h"
-#include "methods/moment/surrogate_push.h"
+#include "methods/moment/surrogate_law.h"
 #include "mixcert/core/error.h"
 #include "statistics/simulate/normal_source.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "certificate/replaced_weights.h"
-#include "methods/moment/moment_propagate.h"
+#include "methods/moment/moment_tracer.h"
 #include "mixcert/core/error.h"
 #include "mixture/symmetric_eigen.h"
 #include "statistics/coupled_simulation.h"

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "certificate/replaced_weights.h"
-#include "methods/joint/joint_propagate.h"
-#include "methods/moment/moment_propagate.h"
+#include "methods/joint/joint_tracer.h"
+#include "methods/moment/moment_tracer.h"
 #include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"

@@ -13,12 +13,12 @@
 #include <numbers>
 #include <string>
 
-#include "activation/node_values.h"
+#include "activation/quadrature_rules.h"
 #include "activation/strip_bound.h"
 #include "mixcert/activation/activation.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rng.h"
-#include "theorems/stein/kernel_cell_bounds.h"
+#include "theorems/stein/neuron_kernels.h"
 
 namespace mixcert {
 namespace {

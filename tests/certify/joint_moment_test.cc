@@ -11,9 +11,9 @@
 
 #include "methods/joint/cross_moments.h"
 #include "methods/joint/joint_certificate.h"
-#include "methods/joint/joint_propagate.h"
+#include "methods/joint/joint_tracer.h"
 #include "methods/moment/moment_certificate.h"
-#include "methods/moment/moment_propagate.h"
+#include "methods/moment/moment_tracer.h"
 #include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
 #include "mixcert/statistics/simulate.h"

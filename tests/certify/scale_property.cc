@@ -13,7 +13,7 @@
 
 #include "certify/scale_networks.h"
 #include "certify/scale_reference.h"
-#include "methods/moment/moment_propagate.h"
+#include "methods/moment/moment_tracer.h"
 #include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
 #include "mixcert/transport/mixture_transport.h"

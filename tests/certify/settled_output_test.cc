@@ -2,12 +2,11 @@
 //
 // (R.8): covariances with factors are written out, stay positive semidefinite, and move by no more than is
 // said.
-#include "certificate/settled_output.h"
-
 #include <gtest/gtest.h>
 
 #include <Eigen/Eigenvalues>
 
+#include "certificate/rounding_terms.h"
 #include "mixcert/certify/certify.h"
 
 namespace mixcert {

@@ -13,8 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "methods/joint/neuron_correlation.h"
-#include "methods/joint/truncated_noise.h"
+#include "methods/joint/cross_moments.h"
 #include "mixture/symmetric_eigen.h"
 #include "support/random_laws.h"
 

@@ -2,13 +2,12 @@
 //
 // Covariances with a factor, written out: their entries against fifty digits (R.8), and canonical
 // correlations of neurons that must not fall below the exact ones where products of the factor cancel (J.5).
-#include "methods/joint/neuron_correlation.h"
-
 #include <gtest/gtest.h>
 
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <cmath>
 
+#include "methods/joint/cross_moments.h"
 #include "mixcert/core/rounding.h"
 #include "support/random_laws.h"
 

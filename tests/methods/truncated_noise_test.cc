@@ -2,8 +2,6 @@
 //
 // (J.8) against the Wasserstein distance itself: random covariances that take finitely many values, whose
 // mean, spread and expected Bures distance are plain sums.
-#include "methods/joint/truncated_noise.h"
-
 #include <gtest/gtest.h>
 
 #include <Eigen/Cholesky>
@@ -11,6 +9,7 @@
 #include <cmath>
 #include <random>
 
+#include "methods/joint/joint_noise.h"
 #include "mixcert/transport/gaussian_transport.h"
 
 namespace mixcert {

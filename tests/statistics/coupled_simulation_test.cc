@@ -12,7 +12,7 @@
 
 #include "core/normal.h"
 #include "methods/compression.h"
-#include "methods/moment/moment_propagate.h"
+#include "methods/moment/moment_tracer.h"
 #include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
 #include "mixcert/statistics/simulate.h"

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "methods/joint/joint_propagate.h"
+#include "methods/joint/joint_tracer.h"
 #include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
 #include "mixcert/statistics/simulate.h"

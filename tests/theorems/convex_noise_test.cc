@@ -2,8 +2,6 @@
 //
 // Roots of convex noise, docs/theory/convex_noise.md (Y.27): against integrals on fine grids, against samples
 // of correlated neurons, and where it must not be used.
-#include "methods/moment/convex_noise.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "core/normal.h"
+#include "methods/moment/moment_error.h"
 #include "mixcert/certify/certify.h"
 #include "support/random_laws.h"
 

@@ -10,7 +10,7 @@
 
 #include "core/normal.h"
 #include "mixcert/core/rng.h"
-#include "theorems/output_law/neuron_concentration.h"
+#include "theorems/output_law/placed_neuron.h"
 #include "theorems/output_law/transform_product.h"
 
 namespace mixcert::testing {

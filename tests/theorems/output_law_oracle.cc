@@ -10,7 +10,6 @@
 
 #include "core/normal.h"
 #include "methods/moment/surrogate_law.h"
-#include "methods/moment/surrogate_push.h"
 #include "mixcert/certify/certify.h"
 #include "support/random_laws.h"
 #include "theorems/stein/stein_distance.h"

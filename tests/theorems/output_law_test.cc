@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "activation/gaussian_moments.h"
-#include "theorems/output_law/distance_to_normal.h"
+#include "theorems/output_law/distribution.h"
 #include "theorems/output_law_oracle.h"
 
 namespace mixcert::testing {

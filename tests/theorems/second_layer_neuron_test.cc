@@ -2,16 +2,14 @@
 //
 // One neuron of the second hidden layer, (Y.22), (Y.23), (Y.27), (Y.29): each of its bounds against samples
 // of what it is about. The moments that it is made from are those of the samples.
-#include "theorems/two_layers/second_layer_neuron.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "activation/gaussian_moments.h"
-#include "methods/moment/convex_noise.h"
+#include "methods/moment/moment_error.h"
 #include "support/random_laws.h"
-#include "theorems/two_layers/square_couplings.h"
+#include "theorems/two_layers/second_layer.h"
 
 namespace mixcert::testing {
 namespace {

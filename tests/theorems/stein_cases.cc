@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "theorems/output_law_oracle.h"
-#include "theorems/stein/neuron_damping.h"
+#include "theorems/stein/noise_transform.h"
 
 namespace mixcert::testing {
 namespace {

@@ -7,10 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "theorems/stein/neuron_damping.h"
-#include "theorems/stein/noise_moments.h"
-#include "theorems/stein/relu_kernels.h"
-#include "theorems/stein/stein_flow.h"
+#include "theorems/stein/neuron_kernels.h"
+#include "theorems/stein/noise_transform.h"
+#include "theorems/stein/stein_distance.h"
 
 namespace mixcert::testing {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "core/normal.h"
 #include "methods/moment/moment_certificate.h"
-#include "methods/moment/moment_propagate.h"
+#include "methods/moment/moment_tracer.h"
 #include "mixcert/core/error.h"
 #include "mixcert/statistics/simulate.h"
 #include "quantize/split_rule.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/normal.h"
-#include "methods/moment/moment_propagate.h"
+#include "methods/moment/moment_tracer.h"
 #include "mixcert/certify/certify.h"
 #include "support/random_laws.h"
 #include "theorems/theorem_table.h"

@@ -15,7 +15,7 @@
 #include "mixcert/certify/certify.h"
 #include "support/random_laws.h"
 #include "theorems/two_layer_oracle.h"
-#include "theorems/two_layers/far_side.h"
+#include "theorems/two_layers/second_layer.h"
 
 namespace mixcert::testing {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "activation/activation_traits.h"
-#include "activation/node_values.h"
+#include "activation/quadrature_rules.h"
 #include "core/normal.h"
 
 namespace mixcert {

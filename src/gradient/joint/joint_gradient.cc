@@ -12,7 +12,6 @@
 #include "methods/approximation_method.h"
 #include "methods/joint/cross_moments.h"
 #include "methods/joint/joint_certificate.h"
-#include "methods/joint/joint_propagate.h"
 #include "methods/joint/joint_tracer.h"
 #include "mixcert/core/error.h"
 #include "sensitivity/sensitivity.h"

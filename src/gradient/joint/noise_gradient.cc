@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "gradient/joint/joint_gradient.h"
+#include "methods/joint/cross_moments.h"
 #include "methods/joint/joint_noise.h"
-#include "methods/joint/neuron_correlation.h"
 
 namespace mixcert {
 namespace {

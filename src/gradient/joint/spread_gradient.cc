@@ -9,7 +9,7 @@
 
 #include "core/elementary.h"
 #include "gradient/joint/joint_gradient.h"
-#include "methods/joint/neuron_correlation.h"
+#include "methods/joint/cross_moments.h"
 
 namespace mixcert {
 

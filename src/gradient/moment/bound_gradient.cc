@@ -11,7 +11,7 @@
 #include "gradient/weight_gradient.h"
 #include "methods/approximation_method.h"
 #include "methods/moment/moment_certificate.h"
-#include "methods/moment/moment_propagate.h"
+#include "methods/moment/moment_tracer.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert {

@@ -7,8 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "activation/hermite_rule.h"
-#include "activation/node_values.h"
+#include "activation/hermite_coefficients.h"
 #include "activation/quadrature_rules.h"
 #include "gradient/moment/moment_gradient.h"
 

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "gradient/moment/moment_gradient.h"
-#include "methods/moment/surrogate_push.h"
+#include "methods/moment/surrogate_law.h"
 
 namespace mixcert {
 namespace {

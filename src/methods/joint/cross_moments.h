@@ -43,4 +43,10 @@ CrossMoments written_moments(const std::vector<std::shared_ptr<const NeuronMomen
 /// The D x D covariance of one neuron at all inputs.
 Matrix neuron_block(const Covariance& covariance, Index neuron, Index input_count);
 
+// How strongly functions of one neuron at all inputs may be correlated with functions of another, (J.5).
+
+/// Entry (i, j): no less than the largest canonical correlation of the blocks of neurons i and j, and one on
+/// the diagonal. Empty when neurons are independent.
+Matrix neuron_correlation(const Covariance& covariance, Index input_count);
+
 }  // namespace mixcert

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "methods/joint/joint_certificate.h"
-#include "methods/joint/joint_propagate.h"
+#include "methods/joint/joint_tracer.h"
 #include "methods/memory_guard.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"

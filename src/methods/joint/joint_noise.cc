@@ -12,8 +12,7 @@
 #include <utility>
 #include <variant>
 
-#include "methods/joint/neuron_correlation.h"
-#include "methods/joint/truncated_noise.h"
+#include "methods/joint/cross_moments.h"
 
 namespace mixcert {
 namespace {

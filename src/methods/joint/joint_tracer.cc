@@ -9,7 +9,9 @@
 #include "certificate/seal.h"
 #include "methods/joint/cross_moments.h"
 #include "methods/joint/joint_noise.h"
+#include "methods/memory_guard.h"
 #include "methods/moment/surrogate_law.h"
+#include "mixcert/core/error.h"
 
 namespace mixcert {
 
@@ -35,6 +37,19 @@ Sealed<JointTrace> trace_jointly(const Network& network, ConstMatrixRef inputs,
   }
   trace.output = std::move(law);
   return Seal::on(std::move(trace));
+}
+
+// The joint moment method within the limits of memory and time.
+
+Sealed<JointTrace> propagate_jointly(const Network& network, ConstMatrixRef inputs, const Options& options,
+                                     const Services& services, RidgeRule rule, bool keep_neurons) {
+  const MemoryGuard guard(options.max_memory_in_gib);
+  guard.check_push(network.layer(0), 1, inputs.cols());
+  const auto before_layer = [&](Index k) {
+    if (services.cancel != nullptr && services.cancel->load()) throw Interrupted("interrupted");
+    guard.check_joint_moments(network.layer(k), inputs.cols());
+  };
+  return trace_jointly(network, inputs, {rule, keep_neurons, before_layer});
 }
 
 }  // namespace mixcert

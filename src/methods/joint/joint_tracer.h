@@ -7,6 +7,8 @@
 
 #include "certificate/sealed.h"
 #include "methods/joint/joint_trace.h"
+#include "mixcert/certificate/options.h"
+#include "mixcert/certificate/services.h"
 #include "mixcert/network/dense_layer.h"
 #include "mixcert/network/network.h"
 
@@ -38,5 +40,12 @@ struct JointTraceOptions {
 /// At the columns of `inputs`.
 Sealed<JointTrace> trace_jointly(const Network& network, ConstMatrixRef inputs,
                                  const JointTraceOptions& options);
+
+// The moment method over all inputs jointly, one Gaussian per layer.
+
+/// Throws ResourceError where a layer's covariance would need too much memory.
+Sealed<JointTrace> propagate_jointly(const Network& network, ConstMatrixRef inputs, const Options& options,
+                                     const Services& services, RidgeRule rule = RidgeRule::Truncated,
+                                     bool keep_neurons = false);
 
 }  // namespace mixcert

@@ -2,14 +2,13 @@
 //
 // docs/theory/joint-moments.md (J.8). Eigenvectors are computed and need not be trusted: what they lack of
 // being orthonormal is measured and added.
-#include "methods/joint/truncated_noise.h"
-
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "methods/joint/joint_noise.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {

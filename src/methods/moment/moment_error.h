@@ -9,6 +9,7 @@
 #include "certificate/rounding_terms.h"
 #include "core/column_product.h"
 #include "methods/moment/moment_trace.h"
+#include "mixcert/activation/activation.h"
 #include "sensitivity/error_norm.h"
 
 namespace mixcert {
@@ -99,5 +100,16 @@ class PieceError {
   Vector replaced_;     ///< per output, see replaced_weights; empty where all weights are Gaussian
   Vector noise_slack_;  ///< bound of |sqrt E S_l - sqrt of the variance used|
 };
+
+// Roots of noise that is convex, docs/theory/convex_noise.md (Y.27): where the sizes of the activations are
+// convex functions of normal variables, so is S^{1/2}, S = beta + sum_j V_j a_j^2, and its lower tail is
+// light.
+
+/// Are the sizes |f| of all activations convex?
+bool has_convex_sizes(const ActivationMap& activation, Index neurons);
+
+/// No less than E (r - 1)^2, r = (S/E S)^{1/2}, where S^{1/2} is convex and `variance` no less than that of
+/// S/E S.
+double convex_root_deviation(double variance);
 
 }  // namespace mixcert

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "methods/moment/moment_certificate.h"
-#include "methods/moment/moment_propagate.h"
+#include "methods/moment/moment_tracer.h"
 #include "methods/moment/plan/split_planner.h"
 #include "mixcert/core/error.h"
 

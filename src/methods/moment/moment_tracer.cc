@@ -9,14 +9,14 @@
 #include <utility>
 
 #include "certificate/first_push.h"
+#include "certificate/rounding_terms.h"
 #include "certificate/seal.h"
-#include "certificate/settled_output.h"
 #include "methods/moment/split_pieces.h"
 #include "methods/moment/surrogate_law.h"
-#include "methods/moment/surrogate_push.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert {
+
 namespace {
 
 /// Only rules of the table have a proven error (P.2).
@@ -139,6 +139,21 @@ std::vector<Sealed<MomentTrace>> MomentTracer::trace_some(Index first, Index cou
     sealed.push_back(Seal::on(std::move(traces[i])));
   }
   return sealed;
+}
+
+// The moment method for a caller's planner.
+
+MomentPlanner interruptible(MomentPlanner planner, const Services& services) {
+  return
+      [planner = std::move(planner), cancel = services.cancel](Index layer, const GaussianMixture& mixture) {
+        if (cancel != nullptr && cancel->load()) throw Interrupted("interrupted");
+        return planner(layer, mixture);
+      };
+}
+
+Sealed<MomentTrace> propagate_moments(const Network& network, ConstVectorRef input,
+                                      const MomentPlanner& planner, const Services& services) {
+  return MomentTracer(network, input).trace(0, interruptible(planner, services));
 }
 
 }  // namespace mixcert

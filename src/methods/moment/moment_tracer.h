@@ -6,10 +6,13 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "certificate/reduction.h"
 #include "methods/moment/moment_trace.h"
+#include "mixcert/certificate/options.h"
+#include "mixcert/certificate/services.h"
 #include "mixcert/network/network.h"
 
 namespace mixcert {
@@ -55,5 +58,13 @@ class MomentTracer {
   const Network& network_;
   std::vector<First> firsts_;
 };
+
+// The moment method at one input, by any planner.
+
+/// `planner`, which throws Interrupted instead when services.cancel is set.
+MomentPlanner interruptible(MomentPlanner planner, const Services& services);
+
+Sealed<MomentTrace> propagate_moments(const Network& network, ConstVectorRef input,
+                                      const MomentPlanner& planner, const Services& services);
 
 }  // namespace mixcert

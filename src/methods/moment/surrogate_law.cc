@@ -7,8 +7,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <variant>
+
+#include "certificate/rounding_terms.h"
+#include "core/column_product.h"
+#include "methods/moment/moment_error.h"
+#include "mixcert/core/rounding.h"
 
 namespace mixcert {
+
 namespace {
 
 /// sqrt(total - part^2), rounded up: what is left of a mean square when a coefficient is taken out.
@@ -79,6 +87,99 @@ SurrogateLaw surrogate_law(const ActivationMap& activation, const Gaussian& piec
     moments.push_back(gaussian_moments(activation.at(j / input_count), piece.mean(j), deviations(j)));
   }
   return surrogate_law(activation, piece, moments);
+}
+
+// N(M mean + b, M diag(gain) r diag(gain) M' + diag(E S)), docs/theory/moment-method.md (H.3).
+
+Vector mean_noise(const DenseLayer& layer, const SurrogateLaw& law) {
+  return surrogate_images(layer, {&law}).noise;
+}
+
+SurrogateImages surrogate_images(const DenseLayer& layer, const std::vector<const SurrogateLaw*>& laws) {
+  const auto count = static_cast<Index>(laws.size());
+  Matrix columns(layer.inputs(), count);
+  for (Index i = 0; i < count; ++i) columns.col(i) = laws[static_cast<std::size_t>(i)]->mean;
+  SurrogateImages images{column_product(layer.weight_mean(), columns), {}};
+  images.means.colwise() += layer.bias_mean();
+  const auto* weights = std::get_if<MeanFieldWeights>(&layer.weights());
+  if (weights == nullptr) {
+    images.noise = layer.bias_variances().replicate(1, count);
+    return images;
+  }
+  for (Index i = 0; i < count; ++i) columns.col(i) = laws[static_cast<std::size_t>(i)]->second;
+  images.noise = column_product(weights->variance, columns);
+  images.noise.colwise() += layer.bias_variances();
+  return images;
+}
+
+Vector gain_per_unit(const Gaussian& piece, const SurrogateLaw& law) {
+  const Vector deviations = piece.covariance.variances().cwiseSqrt();
+  return law.gain.binaryExpr(deviations, [](double gain, double s) { return s > 0.0 ? gain / s : 0.0; });
+}
+
+namespace {
+
+/// Deviations of the surrogate's coordinates, what masks add included (D.3).
+Vector surrogate_deviations(const SurrogateLaw& law) {
+  if (!law.is_masked()) return law.gain.cwiseAbs();
+  return (law.gain.array().square() + law.mask_gain.array().square()).sqrt();
+}
+
+/// signal + diag(noise), its diagonal raised so that the stored matrix is positive semidefinite in spite of
+/// rounding: entries are off by at most gamma P_i P_j, P_i^2 = majorant_i (H.5).
+Covariance dense_sum(Matrix signal, const Vector& noise, const Vector& majorant, Index terms) {
+  const double relative = 2.0 * static_cast<double>(signal.rows()) * rounding_gamma(2 * terms + 16);
+  signal.diagonal() += noise + relative * majorant;
+  return Covariance::dense(std::move(signal));
+}
+
+/// M diag(gain) r diag(gain) M'.
+Matrix signal_covariance(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law) {
+  const Matrix image = layer.weight_mean() * gain_per_unit(piece, law).asDiagonal();
+  const Covariance& r = piece.covariance;
+  const bool is_dense = r.block_count() == 1 && r.rank() == 0;
+  const Matrix carried =
+      is_dense ? column_product(image, r.stacked_blocks()) : r.times(image.transpose()).transpose();
+  Matrix signal = carried * image.transpose();
+  if (law.is_masked()) {
+    const Matrix masked = layer.weight_mean() * law.mask_gain.asDiagonal();
+    signal.noalias() += masked * masked.transpose();
+  }
+  return 0.5 * (signal + signal.transpose());
+}
+
+/// Outputs that are correlated given their input: the noise is that of the mean activations (H.7).
+Covariance correlated_covariance(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law) {
+  const Matrix noise = layer.push(law.mean, 1).covariances.front().to_dense();
+  const Vector majorant = (layer.weight_mean().cwiseAbs() * surrogate_deviations(law)).cwiseAbs2() +
+                          2.0 * (law.mean.squaredNorm() * layer.row_variances() + layer.bias_variances());
+  return dense_sum(signal_covariance(layer, piece, law) + noise, Vector::Zero(layer.outputs()), majorant,
+                   covariance_operations(layer));
+}
+
+Covariance pushed_covariance(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law,
+                             const Vector& noise) {
+  if (!layer.has_independent_outputs()) return correlated_covariance(layer, piece, law);
+  const Matrix& m = layer.weight_mean();
+  const Index n = layer.inputs();
+  if (piece.covariance.is_diagonal()) {
+    const Matrix factor = m * surrogate_deviations(law).asDiagonal();
+    if (n < layer.outputs()) return Covariance::diagonal(noise).plus_low_rank(factor);
+    Matrix signal = Matrix::Zero(layer.outputs(), layer.outputs());
+    signal.selfadjointView<Eigen::Lower>().rankUpdate(factor);
+    signal.triangularView<Eigen::StrictlyUpper>() = signal.transpose();
+    const Vector majorant = signal.diagonal();
+    return dense_sum(std::move(signal), noise, majorant, n);
+  }
+  const Vector majorant = (m.cwiseAbs() * surrogate_deviations(law)).cwiseAbs2();
+  return dense_sum(signal_covariance(layer, piece, law), noise, majorant, 2 * n + piece.covariance.rank());
+}
+
+}  // namespace
+
+Gaussian push_surrogate(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law, Vector mean,
+                        const Vector& noise) {
+  return {std::move(mean), pushed_covariance(layer, piece, law, noise)};
 }
 
 }  // namespace mixcert

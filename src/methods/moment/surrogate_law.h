@@ -8,6 +8,7 @@
 #include "activation/gaussian_moments.h"
 #include "methods/moment/moment_trace.h"
 #include "mixcert/activation/activation.h"
+#include "mixcert/network/dense_layer.h"
 #include "mixcert/network/network.h"
 
 namespace mixcert {
@@ -29,5 +30,25 @@ void add_surrogates(const ActivationMap& activation, const Mask& mask, MomentLay
 
 /// Weights of the components that a layer pushes: piece * masks.size() + leaf.
 Vector pushed_weights(const MomentLayerTrace& layer);
+
+// The Gaussian that the moment method puts in place of a piece's push through activation and layer (H.3).
+
+/// E S_l = Var b_l + sum_j V_lj E a_j^2, the noise of the pushed Gaussian.
+Vector mean_noise(const DenseLayer& layer, const SurrogateLaw& law);
+
+/// gain_j / s_j; zero where z_j is constant.
+Vector gain_per_unit(const Gaussian& piece, const SurrogateLaw& law);
+
+/// What surrogates of any number of pieces and inputs share products for; one column for each, with the bits
+/// that it would have alone (R.7).
+struct SurrogateImages {
+  Matrix means;  ///< M mean + b
+  Matrix noise;  ///< E S of mean_noise
+};
+SurrogateImages surrogate_images(const DenseLayer& layer, const std::vector<const SurrogateLaw*>& laws);
+
+/// `mean` and `noise` are those of surrogate_images.
+Gaussian push_surrogate(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law, Vector mean,
+                        const Vector& noise);
 
 }  // namespace mixcert

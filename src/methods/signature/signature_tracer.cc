@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "certificate/first_push.h"
+#include "certificate/rounding_terms.h"
 #include "certificate/seal.h"
-#include "certificate/settled_output.h"
 #include "methods/signature/signature_trace.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"

@@ -3,14 +3,12 @@
 // From the series of F_Y - Phi to W2(Y, N(0,1)): docs/theory/stein.md. In the middle Phi is carried to a
 // piecewise cubic distribution function along the straight line between the two (Y.5); what separates that
 // one from F_Y costs its inverse density (Y.6); tails go cell by cell, and beyond the grid by moments (Y.7).
-#include "theorems/output_law/distance_to_normal.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
-#include "theorems/output_law/distribution_tail.h"
+#include "theorems/output_law/distribution.h"
 
 namespace mixcert {
 namespace {

@@ -1,13 +1,12 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // The grid divides the period of the series, so that sines and cosines come from one table.
-#include "theorems/output_law/distribution_curve.h"
-
 #include <cmath>
 #include <numbers>
 
 #include "core/normal.h"
 #include "mixcert/core/rounding.h"
+#include "theorems/output_law/distribution.h"
 #include "theorems/output_law/transform_product.h"
 
 namespace mixcert {

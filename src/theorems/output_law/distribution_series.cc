@@ -2,13 +2,12 @@
 //
 // The period comes from exponential moments, the number of frequencies from the noise. Errors:
 // docs/theory/stein.md (Y.2), (Y.4).
-#include "theorems/output_law/distribution_series.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
 
+#include "theorems/output_law/distribution.h"
 #include "theorems/output_law/placed_neuron.h"
 #include "theorems/output_law/transform_product.h"
 

@@ -1,12 +1,11 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Monotone quantiles alone bound what a cell of a tail adds: docs/theory/stein.md (Y.7).
-#include "theorems/output_law/distribution_tail.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "mixcert/core/rounding.h"
+#include "theorems/output_law/distribution.h"
 
 namespace mixcert {
 namespace {

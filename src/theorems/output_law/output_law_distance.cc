@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "methods/moment/moment_error.h"
-#include "theorems/output_law/distance_to_normal.h"
+#include "theorems/output_law/distribution.h"
 
 namespace mixcert {
 namespace {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "methods/moment/moment_trace.h"
-#include "methods/moment/situation.h"
+#include "methods/moment/theorem.h"
 #include "mixcert/activation/activation.h"
 #include "mixcert/network/dense_layer.h"
 #include "mixcert/network/network.h"

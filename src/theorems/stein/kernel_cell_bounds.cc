@@ -2,13 +2,12 @@
 //
 // u = h_c solves u' = x u - c, so all its derivatives at the ends of a cell are known there with their signs,
 // and one more derivative bounds them between: docs/theory/stein.md (Y.11).
-#include "theorems/stein/kernel_cell_bounds.h"
-
 #include <algorithm>
 #include <cmath>
 #include <variant>
 
 #include "mixcert/core/rounding.h"
+#include "theorems/stein/neuron_kernels.h"
 
 namespace mixcert {
 

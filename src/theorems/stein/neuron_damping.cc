@@ -1,8 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // docs/theory/stein.md (Y.12).
-#include "theorems/stein/neuron_damping.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include "activation/activation_traits.h"
 #include "core/normal.h"
 #include "mixcert/core/rounding.h"
+#include "theorems/stein/noise_transform.h"
 
 namespace mixcert {
 

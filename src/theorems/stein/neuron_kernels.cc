@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "activation/enclosed_arithmetic.h"
-#include "theorems/stein/relu_kernels.h"
 
 namespace mixcert {
 namespace {

@@ -3,13 +3,12 @@
 // docs/theory/stein.md (Y.12). Logarithms of Laplace transforms are convex, so chords between nodes are upper
 // bounds; chords are integrated by five Gauss-Legendre nodes per cell, whose error is added. Tables of
 // exponentials are made once: an integral for all times and outputs is a product of matrices.
-#include "theorems/stein/noise_moments.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "core/elementary.h"
 #include "mixcert/core/rounding.h"
+#include "theorems/stein/noise_transform.h"
 
 namespace mixcert {
 namespace {

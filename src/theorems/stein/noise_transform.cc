@@ -8,8 +8,6 @@
 #include <utility>
 #include <variant>
 
-#include "theorems/stein/neuron_damping.h"
-
 namespace mixcert {
 namespace {
 

@@ -2,8 +2,6 @@
 //
 // docs/theory/stein.md (Y.11), *ReLU*: in units of s the neuron is u = (x - k)_+, and every kernel is P(u) +
 // Q(u) R(x) to the right of the kink, R = P(Z > x)/phi(x), P and Q quadratic, and zero to the left of it.
-#include "theorems/stein/relu_kernels.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,6 +10,7 @@
 #include "activation/enclosed_arithmetic.h"
 #include "core/elementary.h"
 #include "core/normal.h"
+#include "theorems/stein/neuron_kernels.h"
 
 namespace mixcert {
 

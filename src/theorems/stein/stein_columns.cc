@@ -2,14 +2,13 @@
 //
 // docs/theory/stein.md (Y.13): noise is diagonal before R is applied, so sums over neurons are taken of V
 // itself, and R is applied once to the sums.
-#include "theorems/stein/stein_columns.h"
-
 #include <algorithm>
 #include <functional>
 #include <utility>
 #include <variant>
 
 #include "core/column_product.h"
+#include "theorems/stein/stein_distance.h"
 
 namespace mixcert {
 namespace {

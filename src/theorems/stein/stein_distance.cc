@@ -10,7 +10,6 @@
 #include <variant>
 
 #include "methods/moment/moment_error.h"
-#include "theorems/stein/stein_flow.h"
 
 namespace mixcert {
 namespace {

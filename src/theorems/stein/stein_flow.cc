@@ -3,13 +3,12 @@
 // What is integrated is convex in 1/w^2, so chords in 1/w^2 between bounds at nodes are above it. The noise
 // is random; its effect is a sum over the outputs, docs/theory/stein.md (Y.12). All nodes are dealt with at
 // once: columns below are nodes of the flow.
-#include "theorems/stein/stein_flow.h"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "theorems/stein/noise_moments.h"
+#include "theorems/stein/noise_transform.h"
+#include "theorems/stein/stein_distance.h"
 
 namespace mixcert {
 namespace {

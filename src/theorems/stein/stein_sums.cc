@@ -2,12 +2,11 @@
 //
 // docs/theory/stein.md (Y.13): means are summed with their signs, fluctuations by the exact covariances of a
 // neuron's kernels.
-#include "theorems/stein/stein_sums.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "core/column_product.h"
+#include "theorems/stein/stein_distance.h"
 
 namespace mixcert {
 namespace {

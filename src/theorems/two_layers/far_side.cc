@@ -2,14 +2,13 @@
 //
 // E exp(p a + q a^2) of a piecewise linear function a of a normal variable is a sum of two Gaussian integrals
 // over half-lines (complete the square). Their logarithms are good to kLogError of what they are made of.
-#include "theorems/two_layers/far_side.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "activation/neuron/upper_sums.h"
 #include "core/normal.h"
 #include "mixcert/core/rounding.h"
+#include "theorems/two_layers/second_layer.h"
 
 namespace mixcert {
 namespace {

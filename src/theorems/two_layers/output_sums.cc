@@ -2,13 +2,15 @@
 //
 // Sums over the second hidden layer's neurons, docs/theory/two_layers.md (Y.20), (Y.28). Sums of nonnegative
 // numbers are enlarged (R.10); products with signs get their rounding.
-#include "theorems/two_layers/output_sums.h"
-
 #include <algorithm>
 #include <cmath>
 #include <variant>
 
+#include "mixcert/core/rounding.h"
+#include "theorems/two_layers/second_layer.h"
+
 namespace mixcert {
+
 namespace {
 
 /// N = T G, columns scaled by s: how far sums of independent variables of sizes s, given to the second layer
@@ -121,6 +123,32 @@ JoinedDistance joined_distance(const CarriedParts& first, const std::vector<Neur
   const double sum =
       alone * alone + signal * signal + noise * noise + 2.0 * (first.mean * seen + own + first.whole * noise);
   return {enlarged(std::sqrt(sum)), 2.0 * (shift + noise_shift)};
+}
+
+// Theta = sum_j m_j^2 rho_j sd(d_j^2) + 2^{1/2} D^2 + 2 3^{1/2} D Y + (6 K)^{1/2} Y^2, (Y.29). Constants are
+// rounded up.
+
+Vector square_couplings(const Matrix& m, const NeuronErrors& first, const Vector& signal) {
+  const Vector gain = first.gain.cwiseAbs(), gain2 = gain.cwiseAbs2();
+  const Matrix m2 = m.cwiseAbs2(), m3 = m2.cwiseProduct(m.cwiseAbs());
+  const Vector own = m3 * gain.cwiseProduct(first.square_sd);
+  const Vector linear = m2 * gain.cwiseProduct(first.linear), bent = m3 * gain2.cwiseProduct(first.bent);
+  Vector all(m.rows());
+  for (Index l = 0; l < m.rows(); ++l) {
+    const double v = reduced(signal(l));
+    const double largest =
+        enlarged(2.0 * (m2.row(l).transpose().cwiseProduct(gain2)).maxCoeff<Eigen::PropagateNaN>() / v);
+    if (!(v > 0.0) || !(largest < 1.0)) {
+      all(l) = INFINITY;
+      continue;
+    }
+    // No less than sup_k k r^{k-1}.
+    const double growth = largest <= 0.5 ? 1.0 : larger_or_nan(1.0, -0.36788 / (largest * std::log(largest)));
+    const double d = linear(l) / std::sqrt(v), y = bent(l) / v;
+    all(l) = enlarged(own(l) / std::sqrt(v) + 1.41422 * d * d + 3.46411 * d * y +
+                      2.4495 * std::sqrt(growth) * y * y);
+  }
+  return all;
 }
 
 }  // namespace mixcert

@@ -2,16 +2,14 @@
 //
 // Derivatives of F(m, S) = E s(m + S^{1/2} g) are expectations of s' times Hermite polynomials, so they have
 // bounds that hold for all m and S: (Y.21). Numbers like 0.39895 = phi(0) are rounded up.
-#include "theorems/two_layers/second_layer_neuron.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "activation/gaussian_moments.h"
 #include "activation/neuron/upper_sums.h"
 #include "core/normal.h"
-#include "methods/moment/convex_noise.h"
-#include "theorems/two_layers/far_side.h"
+#include "methods/moment/moment_error.h"
+#include "theorems/two_layers/second_layer.h"
 
 namespace mixcert {
 namespace {

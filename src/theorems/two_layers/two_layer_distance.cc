@@ -11,10 +11,7 @@
 #include "activation/neuron/upper_sums.h"
 #include "core/elementary.h"
 #include "methods/moment/moment_error.h"
-#include "theorems/two_layers/far_side.h"
-#include "theorems/two_layers/output_sums.h"
-#include "theorems/two_layers/second_layer_neuron.h"
-#include "theorems/two_layers/square_couplings.h"
+#include "theorems/two_layers/second_layer.h"
 
 namespace mixcert {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-#include "methods/moment/situation.h"
+#include "methods/moment/theorem.h"
 #include "mixcert/network/network.h"
 #include "sensitivity/error_norm.h"
 
