@@ -43,11 +43,11 @@ UpperBound Mask::fourth_moment() const {
 
 double Mask::normal_coupling() const {
   // A smaller value only raises a bound.
-  constexpr double kInward = 1.0 - 16 * kUnitRoundoff;
+  constexpr double kSmaller = 1.0 - 16 * kUnitRoundoff;
   if (kind_ == Kind::None) return 0.0;
-  if (kind_ == Kind::Gaussian) return kInward * std::sqrt(rate_ / keep());
+  if (kind_ == Kind::Gaussian) return kSmaller * std::sqrt(rate_ / keep());
   // phi(Phi^{-1}(.)) is symmetric about 1/2; the smaller of the two probabilities is exact.
-  return kInward * density_at_quantile(std::min(rate_, keep())) / keep();
+  return kSmaller * density_at_quantile(std::min(rate_, keep())) / keep();
 }
 
 }  // namespace mixcert
