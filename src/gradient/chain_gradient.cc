@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <variant>
 
 #include "mixcert/core/error.h"
 #include "mixture/eigenpairs.h"
@@ -14,10 +13,6 @@
 namespace mixcert {
 namespace {
 
-bool has_random_weights(const DenseLayer& layer) {
-  return std::holds_alternative<MeanFieldWeights>(layer.weights());
-}
-
 /// Derivatives of A = M' diag(m) M + diag_j(sum_i m_i V_ij); returns those in m.
 Vector pull_back_gram(const DenseLayer& layer, const Vector& metric, const Matrix& a_bar,
                       LayerGradient& gradient) {
@@ -25,9 +20,9 @@ Vector pull_back_gram(const DenseLayer& layer, const Vector& metric, const Matri
   const Matrix product = mean * (0.5 * (a_bar + a_bar.transpose()));
   gradient.weight_mean += 2.0 * metric.asDiagonal() * product;
   Vector metric_bar = product.cwiseProduct(mean).rowwise().sum();
-  if (const auto* law = std::get_if<MeanFieldWeights>(&layer.weights())) {
+  if (const Matrix* variances = independent_variances(layer.weights())) {
     gradient.weight_variance += metric * a_bar.diagonal().transpose();
-    metric_bar += law->variance * a_bar.diagonal();
+    metric_bar += *variances * a_bar.diagonal();
   }
   return metric_bar;
 }
@@ -78,7 +73,8 @@ void ChainGradient::pull_back_paper(const std::vector<Vector>& bars, NetworkGrad
     // (|M| + noise)^2; |M| is not differentiable at zero, nor is the noise.
     const double root_bar = 2.0 * relative / (norm + noise);
     if (norm > 0.0) bar.weight_mean += root_bar / norm * left * v.transpose();
-    if (noise > 0.0 && has_random_weights(layer)) bar.weight_variance.array() += root_bar / (2.0 * noise);
+    if (noise > 0.0 && independent_variances(layer.weights()) != nullptr)
+      bar.weight_variance.array() += root_bar / (2.0 * noise);
   }
 }
 

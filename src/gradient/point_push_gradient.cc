@@ -3,8 +3,6 @@
 // With P (inputs x neurons) the means are P M' + 1 b' and the block of neuron i is P diag(V_i) P' + v_i 1 1'.
 #include "gradient/point_push_gradient.h"
 
-#include <variant>
-
 namespace mixcert {
 
 Vector pull_back_push(const DenseLayer& layer, ConstVectorRef point, Index input_count,
@@ -16,15 +14,15 @@ Vector pull_back_push(const DenseLayer& layer, ConstVectorRef point, Index input
   gradient.weight_mean.noalias() += mean_bar.transpose() * p;
   gradient.bias_mean += mean_bar.colwise().sum().transpose();
   Matrix p_bar = mean_bar * layer.weight_mean();
-  const auto* weights = std::get_if<MeanFieldWeights>(&layer.weights());
-  const bool random_bias = std::holds_alternative<IndependentBias>(layer.bias());
+  const Matrix* variances = independent_variances(layer.weights());
+  const bool random_bias = independent_variances(layer.bias()) != nullptr;
   for (Index i = 0; i < layer.outputs(); ++i) {
     const auto block = bar.blocks.middleRows(i * d, d);
     if (random_bias) gradient.bias_variance(i) += block.sum();
-    if (weights == nullptr) continue;
+    if (variances == nullptr) continue;
     const Matrix product = block * p;
     gradient.weight_variance.row(i) += p.cwiseProduct(product).colwise().sum();
-    p_bar += 2.0 * product * weights->variance.row(i).asDiagonal();
+    p_bar += 2.0 * product * variances->row(i).asDiagonal();
   }
   return Eigen::Map<const Vector>(p_bar.data(), p_bar.size());
 }
