@@ -21,7 +21,7 @@ Array array_of(const Matrix& values, std::vector<Index> tail) {
 }
 
 bool is_dense(const InputNoise::Component& component) {
-  return std::holds_alternative<CorrelatedBias>(component.law);
+  return !is_deterministic(component.law) && independent_variances(component.law) == nullptr;
 }
 
 /// The variances of one component, or its covariance stacked, as one column.
