@@ -3,10 +3,13 @@
 // The arrays of a layer, under the names of the keywords that make it: Dense(**layer.arrays) is the layer.
 #include <pybind11/stl.h>
 
-#include <array>
+#include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "arrays.h"
 #include "bindings.h"
+#include "network/layers/layer_kind.h"
 
 namespace mixcert::python {
 namespace {
@@ -55,39 +58,28 @@ py::dict dense_arrays(const DenseLayer& layer) {
   return arrays;
 }
 
-py::dict convolution_arrays(const Conv2dSpec& spec) {
-  const Size2d& kernel = spec.window.kernel;
-  const std::array<Index, 4> shape = {spec.out, spec.in / spec.groups, kernel.height, kernel.width};
-  py::dict arrays;
-  const auto add = [&](const char* name, const Vector& values, bool is_kernel) {
-    if (values.size() == 0) return;
-    const py::array_t<double> array = from_vector(values);
-    arrays[name] = is_kernel ? array.attr("reshape")(shape) : py::object(array);
-  };
-  add("weight", spec.kernel_mean, true);
-  add("weight_variance", spec.kernel_variance, true);
-  add("bias", spec.bias_mean, false);
-  add("bias_variance", spec.bias_variance, false);
-  return arrays;
-}
-
-py::dict batch_norm_arrays(const BatchNormSpec& spec) {
-  py::dict arrays;
-  arrays["weight"] = from_vector(spec.weight);
-  arrays["bias"] = from_vector(spec.bias);
-  arrays["running_mean"] = from_vector(spec.running_mean);
-  arrays["running_variance"] = from_vector(spec.running_variance);
-  return arrays;
+/// "weight_variance" of ".weight.variance", "weight" of ".weight.mean".
+std::string keyword_of(std::string_view ending) {
+  constexpr std::string_view mean = ".mean";
+  if (ending.ends_with(mean)) ending.remove_suffix(mean.size());
+  std::string keyword(ending.substr(1));
+  std::replace(keyword.begin(), keyword.end(), '.', '_');
+  return keyword;
 }
 
 }  // namespace
 
 py::dict layer_arrays(const LayerSpec& spec) {
-  if (const auto* dense = std::get_if<DenseSpec>(&spec.variant())) return dense_arrays(dense->layer);
-  if (const auto* convolution = std::get_if<Conv2dSpec>(&spec.variant()))
-    return convolution_arrays(*convolution);
-  if (const auto* norm = std::get_if<BatchNormSpec>(&spec.variant())) return batch_norm_arrays(*norm);
-  return {};
+  const OwnTensors own = layer_kind(spec)->tensors();
+  if (own.dense != nullptr) return dense_arrays(*own.dense);
+  py::dict arrays;
+  for (const LayerTensor& tensor : own.plain) {
+    if (tensor.values->size() == 0) continue;
+    const py::array_t<double> flat = from_vector(*tensor.values);
+    arrays[keyword_of(tensor.ending).c_str()] =
+        tensor.shape.size() == 1 ? py::object(flat) : flat.attr("reshape")(tensor.shape);
+  }
+  return arrays;
 }
 
 }  // namespace mixcert::python

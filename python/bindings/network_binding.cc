@@ -16,6 +16,7 @@
 #include "mixcert/network/layer_spec.h"
 #include "mixcert/network/network_builder.h"
 #include "mixcert/statistics/simulate.h"
+#include "network/layers/layer_kind.h"
 #include "report/pages/page_parts.h"
 #include "report/terminal/text_report.h"
 
@@ -23,37 +24,6 @@ namespace mixcert::python {
 namespace {
 
 using ModelPointer = std::shared_ptr<const Model>;
-
-/// Layers without a name get their place in the list, "0", "1.2" inside blocks.
-void name_layers(std::vector<LayerSpec>& layers, const std::string& prefix);
-
-DenseSpec named(const DenseSpec& spec, const std::string& name) {
-  const DenseLayer& layer = spec.layer;
-  if (!layer.name().empty()) return spec;
-  return {DenseLayer(name, layer.weight_mean(), layer.bias_mean(), layer.weights(), layer.bias())};
-}
-
-void name_layer(LayerSpec& layer, const std::string& name) {
-  LayerSpecVariant& variant = layer;
-  if (auto* dense = std::get_if<DenseSpec>(&variant)) {
-    layer = named(*dense, name);
-  } else if (auto* convolution = std::get_if<Conv2dSpec>(&variant)) {
-    if (convolution->name.empty()) convolution->name = name;
-  } else if (auto* norm = std::get_if<BatchNormSpec>(&variant)) {
-    if (norm->name.empty()) norm->name = name;
-  } else if (auto* block = std::get_if<ResidualSpec>(&variant)) {
-    name_layers(block->layers, name + ".");
-  } else if (auto* mixture = std::get_if<MixtureSpec>(&variant)) {
-    std::vector<DenseSpec> alternatives;
-    for (const DenseSpec& one : mixture->alternatives)
-      alternatives.push_back(named(one, name + "." + std::to_string(alternatives.size())));
-    mixture->alternatives = std::move(alternatives);
-  }
-}
-
-void name_layers(std::vector<LayerSpec>& layers, const std::string& prefix) {
-  for (std::size_t i = 0; i < layers.size(); ++i) name_layer(layers[i], prefix + std::to_string(i));
-}
 
 ModelPointer network_of_layers(std::vector<LayerSpec> layers) { return make_model(std::move(layers)); }
 

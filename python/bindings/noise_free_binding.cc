@@ -10,44 +10,15 @@
 #include "bindings.h"
 #include "mixcert/core/error.h"
 #include "mixcert/network/network_builder.h"
+#include "network/layers/layer_kind.h"
 
 namespace mixcert::python {
 namespace {
 
-std::vector<LayerSpec> without_noise(const std::vector<LayerSpec>& layers);
-
-/// One overload per layer that is random; the others stay as they are.
-struct NoiseFree {
-  template <class Spec>
-  LayerSpec operator()(const Spec& spec) const {
-    return spec;
-  }
-  LayerSpec operator()(const DenseSpec& spec) const {
-    const DenseLayer& layer = spec.layer;
-    return DenseSpec{DenseLayer(layer.name(), layer.weight_mean(), layer.bias_mean(), DeterministicWeights{},
-                                DeterministicBias{})};
-  }
-  LayerSpec operator()(Conv2dSpec spec) const {
-    spec.kernel_variance = Vector();
-    spec.bias_variance = Vector();
-    return spec;
-  }
-  // An identity and not nothing: a residual block may hold no other layer.
-  LayerSpec operator()(const DropoutSpec& /*spec*/) const { return identity(); }
-  LayerSpec operator()(const GaussianDropoutSpec& /*spec*/) const { return identity(); }
-  LayerSpec operator()(const GaussianNoiseSpec& /*spec*/) const { return identity(); }
-  LayerSpec operator()(const ResidualSpec& spec) const { return ResidualSpec{without_noise(spec.layers)}; }
-  LayerSpec operator()(const MixtureSpec& /*spec*/) const {
-    throw InvalidArgument("noise_free: expected one network, got a mixture of layers");
-  }
-
-  static LayerSpec identity() { return ActivationSpec{Activation(ActivationFunction::Identity)}; }
-};
-
 std::vector<LayerSpec> without_noise(const std::vector<LayerSpec>& layers) {
   std::vector<LayerSpec> result;
   result.reserve(layers.size());
-  for (const LayerSpec& spec : layers) result.push_back(std::visit(NoiseFree{}, spec.variant()));
+  for (const LayerSpec& spec : layers) result.push_back(layer_kind(spec)->without_noise());
   return result;
 }
 

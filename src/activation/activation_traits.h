@@ -7,36 +7,15 @@
 #pragma once
 
 #include <array>
-#include <concepts>
 #include <limits>
 #include <string_view>
-#include <type_traits>
-#include <utility>
 #include <variant>
 
 #include "activation/quadrature_rules.h"
+#include "core/given.h"
 #include "mixcert/activation/activation.h"
 
 namespace mixcert {
-
-/// A field that has no default: aggregates may leave others out.
-template <class T>
-class Given {
- public:
-  // A field is written as its value; the constraint leaves copies and moves alone.
-  // clang-format off
-  template <class U>
-  requires std::convertible_to<U, T> && (!std::same_as<std::remove_cvref_t<U>, Given>)
-  constexpr Given(U&& value)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
-      : value_(std::forward<U>(value)) {}
-  // clang-format on
-  // NOLINTNEXTLINE(google-explicit-constructor): and read as its value.
-  constexpr operator const T&() const { return value_; }
-  [[nodiscard]] constexpr const T& get() const { return value_; }
-
- private:
-  T value_;
-};
 
 /// Bounds over the strip |Im z| <= half_width, (V.5).
 struct StripBound {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
@@ -25,10 +24,7 @@ Vector stack_inputs(ConstMatrixRef inputs) {
 /// p_j.
 Vector first_majorant(const DenseLayer& layer, const Vector& point, const Vector& variances,
                       Index input_count) {
-  const auto& w = layer.weights();
-  const bool independent =
-      std::holds_alternative<DeterministicWeights>(w) || std::holds_alternative<MeanFieldWeights>(w);
-  if (independent && !std::holds_alternative<CorrelatedBias>(layer.bias())) return variances;
+  if (layer.has_independent_outputs()) return variances;
   const Eigen::Map<const Matrix> by_input(point.data(), input_count, layer.inputs());
   const Vector squares = by_input.rowwise().squaredNorm();
   Vector majorant(layer.outputs() * input_count);

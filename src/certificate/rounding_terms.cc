@@ -22,11 +22,6 @@ bool has_diagonal_output(const DenseLayer& layer, Index input_count) {
   return input_count == 1 && layer.has_independent_outputs();
 }
 
-Index low_rank_columns(const DenseLayer& layer) {
-  const auto* law = std::get_if<LowRankWeights>(&layer.weights());
-  return law == nullptr ? 0 : static_cast<Index>(law->factor.size());
-}
-
 }  // namespace
 
 PushRounding::PushRounding(const DenseLayer& layer, double norm, Index input_count)
@@ -38,7 +33,7 @@ PushRounding::PushRounding(const DenseLayer& layer, double norm, Index input_cou
   variances_ = norm * norm * layer.row_variances() + d * layer.bias_variances();
   const double dimension = static_cast<double>(layer.outputs() * input_count);
   const double operations =
-      rounding_gamma(4 * layer.inputs() + 2 * layer.outputs() + low_rank_columns(layer) + 32);
+      rounding_gamma(4 * layer.inputs() + 2 * layer.outputs() + factor_count(layer.weights()) + 32);
   factor_ = diagonal_ ? rounding_gamma(layer.inputs() + 8) : std::sqrt(std::sqrt(dimension) * operations);
 }
 
@@ -48,7 +43,7 @@ double PushRounding::in(ConstVectorRef metric) const {
 }
 
 Index covariance_operations(const DenseLayer& layer) {
-  return 4 * layer.inputs() + 2 * layer.outputs() + 2 * low_rank_columns(layer) + 32;
+  return 4 * layer.inputs() + 2 * layer.outputs() + 2 * factor_count(layer.weights()) + 32;
 }
 
 namespace {

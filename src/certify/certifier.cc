@@ -6,7 +6,9 @@
 #include <cmath>
 #include <string>
 #include <utility>
+#include <variant>
 
+#include "core/overloaded.h"
 #include "methods/joint/joint_method.h"
 #include "methods/moment/moment_method.h"
 #include "methods/signature/signature_method.h"
@@ -90,9 +92,14 @@ Certified Certifier::certify(ConstMatrixRef inputs, Index index) const {
 CouplingTrace Certifier::coupling(const Certified& made) const {
   const Network& network = prepared_->network;
   if (!network.correlated_layer().empty() || !network.is_gaussian()) return {};
-  if (const auto* joint = std::get_if<Sealed<JointTrace>>(&made.trace)) return {nullptr, &**joint};
-  if (const auto* moment = std::get_if<Sealed<MomentTrace>>(&made.trace)) return {&**moment, nullptr};
-  return {};
+  return std::visit(Overloaded{[](const Sealed<JointTrace>& joint) -> CouplingTrace {
+                                 return {nullptr, &*joint};
+                               },
+                               [](const Sealed<MomentTrace>& moment) -> CouplingTrace {
+                                 return {&*moment, nullptr};
+                               },
+                               [](const Sealed<SignatureTrace>&) -> CouplingTrace { return {}; }},
+                    made.trace);
 }
 
 Result Certifier::with_statistics(ConstMatrixRef inputs, Certified made) const {
@@ -120,9 +127,10 @@ void Certifier::certify_block(ConstMatrixRef inputs, Index first, Index count,
 }
 
 BoundContributions Certifier::explain(const Certified& made) const {
-  if (std::holds_alternative<Sealed<JointTrace>>(made.trace)) return joint_->explain(made);
-  if (std::holds_alternative<Sealed<MomentTrace>>(made.trace)) return moment_->explain(made);
-  return signature_->explain(made);
+  return std::visit(Overloaded{[&](const Sealed<JointTrace>&) { return joint_->explain(made); },
+                               [&](const Sealed<MomentTrace>&) { return moment_->explain(made); },
+                               [&](const Sealed<SignatureTrace>&) { return signature_->explain(made); }},
+                    made.trace);
 }
 
 }  // namespace mixcert

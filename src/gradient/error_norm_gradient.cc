@@ -4,7 +4,6 @@
 // computed from the output backwards, as in make_error_norms, and read from the first of these layers
 // forwards.
 #include <string>
-#include <variant>
 
 #include "gradient/weight_gradient.h"
 #include "mixcert/core/error.h"
@@ -83,11 +82,11 @@ void add_norm(const OutputNorm& norm, const DenseLayer& layer, const NormGradien
 void add_second_moment(const OutputNorm& norm, const DenseLayer& layer, const Matrix& a_bar,
                        LayerGradient& gradient, QuadraticGradient& q_bar) {
   add_gram(norm, layer, a_bar, gradient, q_bar);
-  const auto* law = std::get_if<MeanFieldWeights>(&layer.weights());
-  if (law == nullptr) return;
+  const Matrix* variances = independent_variances(layer.weights());
+  if (variances == nullptr) return;
   const Vector diagonal = a_bar.diagonal();
   gradient.weight_variance += norm.q.diagonal() * diagonal.transpose();
-  q_bar.add_diagonal(law->variance * diagonal);
+  q_bar.add_diagonal(*variances * diagonal);
 }
 
 /// Of expected_errors(network, k).
@@ -188,11 +187,11 @@ void add_output(const Network& network, const ErrorNormGradient& error_norm, Net
 }  // namespace
 
 void add_weight_variance(const DenseLayer& layer, ConstMatrixRef variance_bar, LayerGradient& gradient) {
-  if (std::holds_alternative<MeanFieldWeights>(layer.weights())) gradient.weight_variance += variance_bar;
+  if (independent_variances(layer.weights()) != nullptr) gradient.weight_variance += variance_bar;
 }
 
 void add_bias_variance(const DenseLayer& layer, ConstVectorRef variance_bar, LayerGradient& gradient) {
-  if (std::holds_alternative<IndependentBias>(layer.bias())) gradient.bias_variance += variance_bar;
+  if (independent_variances(layer.bias()) != nullptr) gradient.bias_variance += variance_bar;
 }
 
 void add_error_norm_gradient(const Network& network, const std::vector<ErrorNormGradient>& error_norms,

@@ -64,14 +64,7 @@ ObjectiveValue evaluate_objective(const Network& network, ConstMatrixRef inputs,
 namespace {
 
 bool has_differentiable_law(const DenseLayer& layer) {
-  const auto* weights = std::get_if<MeanFieldWeights>(&layer.weights());
-  const auto* bias = std::get_if<IndependentBias>(&layer.bias());
-  const bool fits_weights = weights != nullptr
-                                ? weights->law.is_normal()
-                                : std::holds_alternative<DeterministicWeights>(layer.weights());
-  const bool fits_bias =
-      bias != nullptr ? bias->law.is_normal() : std::holds_alternative<DeterministicBias>(layer.bias());
-  return fits_weights && fits_bias;
+  return layer.has_independent_outputs() && layer.is_gaussian();
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <variant>
 
 #include "mixcert/core/error.h"
 #include "mixture/symmetric_eigen.h"
@@ -17,10 +16,6 @@ namespace mixcert {
 
 namespace {
 
-bool has_random_weights(const DenseLayer& layer) {
-  return std::holds_alternative<MeanFieldWeights>(layer.weights());
-}
-
 /// Derivatives of A = M' diag(m) M + diag_j(sum_i m_i V_ij); returns those in m.
 Vector pull_back_gram(const DenseLayer& layer, const Vector& metric, const Matrix& a_bar,
                       LayerGradient& gradient) {
@@ -28,9 +23,9 @@ Vector pull_back_gram(const DenseLayer& layer, const Vector& metric, const Matri
   const Matrix product = mean * (0.5 * (a_bar + a_bar.transpose()));
   gradient.weight_mean += 2.0 * metric.asDiagonal() * product;
   Vector metric_bar = product.cwiseProduct(mean).rowwise().sum();
-  if (const auto* law = std::get_if<MeanFieldWeights>(&layer.weights())) {
+  if (const Matrix* variances = independent_variances(layer.weights())) {
     gradient.weight_variance += metric * a_bar.diagonal().transpose();
-    metric_bar += law->variance * a_bar.diagonal();
+    metric_bar += *variances * a_bar.diagonal();
   }
   return metric_bar;
 }
@@ -81,7 +76,8 @@ void ChainGradient::pull_back_paper(const std::vector<Vector>& bars, NetworkGrad
     // (|M| + noise)^2; |M| is not differentiable at zero, nor is the noise.
     const double root_bar = 2.0 * relative / (norm + noise);
     if (norm > 0.0) bar.weight_mean += root_bar / norm * left * v.transpose();
-    if (noise > 0.0 && has_random_weights(layer)) bar.weight_variance.array() += root_bar / (2.0 * noise);
+    if (noise > 0.0 && independent_variances(layer.weights()) != nullptr)
+      bar.weight_variance.array() += root_bar / (2.0 * noise);
   }
 }
 
@@ -115,15 +111,15 @@ Vector pull_back_push(const DenseLayer& layer, ConstVectorRef point, Index input
   gradient.weight_mean.noalias() += mean_bar.transpose() * p;
   gradient.bias_mean += mean_bar.colwise().sum().transpose();
   Matrix p_bar = mean_bar * layer.weight_mean();
-  const auto* weights = std::get_if<MeanFieldWeights>(&layer.weights());
-  const bool random_bias = std::holds_alternative<IndependentBias>(layer.bias());
+  const Matrix* variances = independent_variances(layer.weights());
+  const bool random_bias = independent_variances(layer.bias()) != nullptr;
   for (Index i = 0; i < layer.outputs(); ++i) {
     const auto block = bar.blocks.middleRows(i * d, d);
     if (random_bias) gradient.bias_variance(i) += block.sum();
-    if (weights == nullptr) continue;
+    if (variances == nullptr) continue;
     const Matrix product = block * p;
     gradient.weight_variance.row(i) += p.cwiseProduct(product).colwise().sum();
-    p_bar += 2.0 * product * weights->variance.row(i).asDiagonal();
+    p_bar += 2.0 * product * variances->row(i).asDiagonal();
   }
   return Eigen::Map<const Vector>(p_bar.data(), p_bar.size());
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <variant>
 
+#include "core/overloaded.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert {
@@ -25,16 +26,17 @@ std::string gib(double bytes) {
 /// Doubles in the covariance of one pushed point.
 double covariance_size(const DenseLayer& layer, double input_count) {
   const double out = static_cast<double>(layer.outputs());
-  const auto& w = layer.weights();
-  const bool blocks =
-      std::holds_alternative<DeterministicWeights>(w) || std::holds_alternative<MeanFieldWeights>(w);
-  const bool dense_bias = std::holds_alternative<CorrelatedBias>(layer.bias());
-  if (blocks && !dense_bias) return out * input_count * input_count;
-  const auto* low_rank = std::get_if<LowRankWeights>(&w);
-  if (low_rank != nullptr && !dense_bias) {
-    return out * input_count * (input_count + static_cast<double>(low_rank->factor.size()));
-  }
-  return out * out * input_count * input_count;
+  if (layer.has_independent_outputs()) return out * input_count * input_count;
+  const double dense = out * out * input_count * input_count;
+  const bool dense_bias = !is_deterministic(layer.bias()) && independent_variances(layer.bias()) == nullptr;
+  if (dense_bias) return dense;
+  // No law takes more than a dense matrix, which is what a law without an answer of its own counts as.
+  return std::visit(Overloaded{[&](const LowRankWeights& law) {
+                                 return out * input_count *
+                                        (input_count + static_cast<double>(law.factor.size()));
+                               },
+                               [dense](const auto&) { return dense; }},
+                    layer.weights());
 }
 
 }  // namespace

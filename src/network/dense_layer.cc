@@ -182,24 +182,20 @@ DenseLayer::DenseLayer(std::string name, Matrix weight_mean, Vector bias_mean, W
 }
 
 bool DenseLayer::is_deterministic() const {
-  return std::holds_alternative<DeterministicWeights>(weights_) &&
-         std::holds_alternative<DeterministicBias>(bias_);
+  return mixcert::is_deterministic(weights_) && mixcert::is_deterministic(bias_);
 }
 
-bool DenseLayer::has_random_weights() const {
-  return !std::holds_alternative<DeterministicWeights>(weights_);
-}
+bool DenseLayer::has_random_weights() const { return !mixcert::is_deterministic(weights_); }
 
 bool DenseLayer::has_independent_outputs() const {
-  const bool independent = std::holds_alternative<DeterministicWeights>(weights_) ||
-                           std::holds_alternative<MeanFieldWeights>(weights_);
-  return independent && !std::holds_alternative<CorrelatedBias>(bias_);
+  const auto fits = [](const auto& law) {
+    return mixcert::is_deterministic(law) || independent_variances(law) != nullptr;
+  };
+  return fits(weights_) && fits(bias_);
 }
 
 bool DenseLayer::is_gaussian() const {
-  const auto* weights = std::get_if<MeanFieldWeights>(&weights_);
-  const auto* bias = std::get_if<IndependentBias>(&bias_);
-  return (weights == nullptr || weights->law.is_normal()) && (bias == nullptr || bias->law.is_normal());
+  return entry_law(weights_).is_normal() && entry_law(bias_).is_normal();
 }
 
 DenseLayer::Pushed DenseLayer::push(ConstMatrixRef points, Index input_count) const {
@@ -213,9 +209,9 @@ DenseLayer::Pushed DenseLayer::push(ConstMatrixRef points, Index input_count) co
     pushed.means.colwise() += bias_mean_;
   }
   // One product serves all points in the commonest case: one input, independent weights.
-  const auto* mean_field = std::get_if<MeanFieldWeights>(&weights_);
-  if (d == 1 && mean_field != nullptr && !std::holds_alternative<CorrelatedBias>(bias_)) {
-    Matrix variances = column_product(mean_field->variance, points.cwiseAbs2());
+  const Matrix* variance = independent_variances(weights_);
+  if (d == 1 && variance != nullptr && has_independent_outputs()) {
+    Matrix variances = column_product(*variance, points.cwiseAbs2());
     variances.colwise() += bias_variances_;
     for (Index p = 0; p < points.cols(); ++p)
       pushed.covariances.push_back(Covariance::diagonal(variances.col(p)));

@@ -87,16 +87,24 @@ void DenseLayer::compute_variances() {
                             [](const IndependentBias& law) -> Vector { return law.variance; },
                             [](const CorrelatedBias& law) -> Vector { return law.covariance.diagonal(); }},
                  bias_);
-  if (const auto* joint = std::get_if<JointWeights>(&weights_)) {
-    const Index stride = inputs() + 1;
-    for (Index i = 0; i < outputs(); ++i)
-      bias_variances_(i) = joint->covariance.diagonal()(i * stride + inputs());
-  }
-  if (const auto* shared = std::get_if<SharedWeights>(&weights_)) {
-    for (const auto& place : shared->places) {
-      if (place.column == inputs()) bias_variances_(place.row) += shared->variance(place.parameter);
-    }
-  }
+  add_bias_of_weights();
+}
+
+void DenseLayer::add_bias_of_weights() {
+  std::visit(Overloaded{[&](const JointWeights& law) {
+                          const Index stride = inputs() + 1;
+                          for (Index i = 0; i < outputs(); ++i)
+                            bias_variances_(i) = law.covariance.diagonal()(i * stride + inputs());
+                        },
+                        [&](const SharedWeights& law) {
+                          for (const auto& place : law.places) {
+                            if (place.column == inputs())
+                              bias_variances_(place.row) += law.variance(place.parameter);
+                          }
+                        },
+                        [](const OneOf<DeterministicWeights, MeanFieldWeights, KroneckerWeights,
+                                       KroneckerEigenbasisWeights, LowRankWeights, FullWeights> auto&) {}},
+             weights_);
 }
 
 double DenseLayer::row_variance(Index i) const {

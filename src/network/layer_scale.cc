@@ -164,22 +164,27 @@ double log_bias_size(const DenseLayer& layer) {
                             [](const CorrelatedBias& law) { return 0.5 * log_peak(law.covariance); }},
                  layer.bias());
   const double together = std::visit(
-      Overloaded{[&](const JointWeights& law) { return log_joint_deviation(law, layer.inputs(), true); },
-                 [&](const SharedWeights& law) { return log_shared_deviation(law, layer.inputs(), true); },
-                 [](const auto&) { return kNothing; }},
+      Overloaded{
+          [&](const JointWeights& law) { return log_joint_deviation(law, layer.inputs(), true); },
+          [&](const SharedWeights& law) { return log_shared_deviation(law, layer.inputs(), true); },
+          [](const OneOf<DeterministicWeights, MeanFieldWeights, KroneckerWeights, KroneckerEigenbasisWeights,
+                         LowRankWeights, FullWeights> auto&) { return kNothing; }},
       layer.weights());
   return std::max({log_peak(layer.bias_mean()), noise, together});
 }
 
 bool has_extreme_factors(const DenseLayer& layer) {
   const auto apart = [](double size) { return std::isfinite(size) && std::abs(size) > kFactorsApart; };
-  if (const auto* law = std::get_if<KroneckerWeights>(&layer.weights())) {
-    return apart(log_peak(law->row_covariance) - log_peak(law->column_covariance));
-  }
-  if (const auto* law = std::get_if<KroneckerEigenbasisWeights>(&layer.weights())) {
-    return apart(log_peak(law->row_basis)) || apart(log_peak(law->column_basis));
-  }
-  return false;
+  return std::visit(
+      Overloaded{[&](const KroneckerWeights& law) {
+                   return apart(log_peak(law.row_covariance) - log_peak(law.column_covariance));
+                 },
+                 [&](const KroneckerEigenbasisWeights& law) {
+                   return apart(log_peak(law.row_basis)) || apart(log_peak(law.column_basis));
+                 },
+                 [](const OneOf<DeterministicWeights, MeanFieldWeights, LowRankWeights, FullWeights,
+                                JointWeights, SharedWeights> auto&) { return false; }},
+      layer.weights());
 }
 
 std::optional<DenseLayer> scaled_by_powers(const DenseLayer& layer, int weight_exponent, int bias_exponent) {

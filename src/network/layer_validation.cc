@@ -153,7 +153,7 @@ void validate_law(const std::string& layer, const Matrix& weight_mean, const Vec
                  [&](IndependentBias& law) { check.variances(law.variance, out, 1, "bias.variance"); },
                  [&](CorrelatedBias& law) { check.covariance(law.covariance, out, "bias.covariance"); }},
       bias);
-  require(!std::holds_alternative<JointWeights>(weights) || std::holds_alternative<DeterministicBias>(bias),
+  require(!includes_bias(weights) || is_deterministic(bias),
           "layer '" + layer + "' bias: its law is part of the joint covariance and cannot be given twice");
 }
 

@@ -24,8 +24,7 @@ constexpr std::size_t kFormsWithoutErrors = 4;
 
 /// Roundings in one entry of A, whatever the family (M.4).
 Index operations_per_entry(const DenseLayer& layer) {
-  const auto* low_rank = std::get_if<LowRankWeights>(&layer.weights());
-  const Index factors = low_rank == nullptr ? 0 : static_cast<Index>(low_rank->factor.size());
+  const Index factors = factor_count(layer.weights());
   return 4 * (layer.outputs() + layer.inputs()) + factors * (layer.outputs() + 1) + 32;
 }
 

@@ -31,8 +31,8 @@ std::map<Index, std::vector<Index>> columns_by_label(const std::vector<Index>& l
 /// Var(W a + b) of independent weights, one column per column of activations.
 Matrix noise_variances(const DenseLayer& layer, const Matrix& activations) {
   Matrix variances = layer.bias_variances().replicate(1, activations.cols());
-  if (const auto* law = std::get_if<MeanFieldWeights>(&layer.weights())) {
-    variances.noalias() += law->variance * activations.cwiseAbs2();
+  if (const Matrix* of_weights = independent_variances(layer.weights())) {
+    variances.noalias() += *of_weights * activations.cwiseAbs2();
   }
   return variances;
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <variant>
 
 #include "activation/quadrature_rules.h"
 #include "certificate/replaced_weights.h"
@@ -104,7 +103,7 @@ OutputMoments output_moments(const Network& network, ConstVectorRef input, const
   const DenseLayer::Pushed hidden = network.layer(0).push(points, 1);
   const Vector deviations = hidden.covariances.front().variances().cwiseSqrt();
   const DenseLayer& last = network.layer(1);
-  const auto* noise = std::get_if<MeanFieldWeights>(&last.weights());
+  const Matrix* noise = independent_variances(last.weights());
   const Matrix weights = directions.standardised(last.weight_mean());
   const Matrix axes = directions.standardised(Matrix::Identity(last.outputs(), last.outputs()));
   const Index r = weights.rows();
@@ -115,7 +114,7 @@ OutputMoments output_moments(const Network& network, ConstVectorRef input, const
         activation_moments(network.activation(1).at(j), hidden.means(j, 0), deviations(j));
     const Vector p = weights.col(j);
     Matrix u = Matrix::Zero(r, r);
-    if (noise != nullptr) u = axes * noise->variance.col(j).asDiagonal() * axes.transpose();
+    if (noise != nullptr) u = axes * noise->col(j).asDiagonal() * axes.transpose();
     output.mean += moments.mean * p;
     output.covariance += moments.variance * p * p.transpose();
     output.covariance += (moments.variance + moments.mean * moments.mean) * u;

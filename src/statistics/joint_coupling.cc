@@ -57,10 +57,10 @@ JointLayerCoupling::JointLayerCoupling(const ActivationMap& activation, const De
   const Vector deviations = layer.law.covariance.variances().cwiseSqrt();
   slopes_ =
       layer.surrogate.gain.binaryExpr(deviations, [](double k, double s) { return s > 0.0 ? k / s : 0.0; });
-  const auto* weights = std::get_if<MeanFieldWeights>(&next.weights());
+  const Matrix* variances = independent_variances(next.weights());
   const auto block = [&](Index l) { return layer.noise.blocks.middleRows(l * input_count, input_count); };
   const auto same_row = [&](Index l, Index m) {
-    return (weights == nullptr || weights->variance.row(l) == weights->variance.row(m)) &&
+    return (variances == nullptr || variances->row(l) == variances->row(m)) &&
            next.bias_variances()(l) == next.bias_variances()(m) && block(l) == block(m);
   };
   for (Index l = 0; l < next.outputs(); ++l) {
@@ -72,7 +72,7 @@ JointLayerCoupling::JointLayerCoupling(const ActivationMap& activation, const De
     }
     RowGroup group{
         {l}, Vector::Zero(next.inputs()), next.bias_variances()(l), symmetric_root(block(l)), false};
-    if (weights != nullptr) group.deviations = weights->variance.row(l).cwiseSqrt();
+    if (variances != nullptr) group.deviations = variances->row(l).cwiseSqrt();
     group.is_fixed = group.deviations.isZero(0.0) && (block(l).array() == group.bias_variance).all();
     groups_.push_back(std::move(group));
   }

@@ -95,6 +95,41 @@ TEST_P(LayerOf, VariancesAreDiagonalsOfTheEntryCovariance) {
   EXPECT_TRUE(is_close(layer_.total_weight_variance(), total, Tolerance::linear_algebra));
 }
 
+/// Independent, deterministic and bias-including laws by their entries' covariances.
+TEST_P(LayerOf, AnswersOfItsLawAreThoseOfItsCovariances) {
+  const Index in = layer_.inputs();
+  const Index stride = in + 1;
+  const Matrix all = testing::naive_entry_covariance(layer_);
+  bool random = false, correlated = false, with_bias = false;
+  for (Index a = 0; a < all.rows(); ++a) {
+    for (Index b = 0; b < all.cols(); ++b) {
+      const bool bias_a = a % stride == in;
+      const bool bias_b = b % stride == in;
+      if (!bias_a && !bias_b) random = random || all(a, b) != 0.0;
+      if (!bias_a && !bias_b && a != b) correlated = correlated || all(a, b) != 0.0;
+      if (bias_a != bias_b) with_bias = with_bias || all(a, b) != 0.0;
+    }
+  }
+  const WeightCovariance& weights = layer_.weights();
+  EXPECT_EQ(is_deterministic(weights), !random);
+  EXPECT_EQ(includes_bias(weights), with_bias);
+  const Matrix* variances = independent_variances(weights);
+  // One weight has nothing to be correlated with.
+  if (layer_.outputs() * in > 1) {
+    EXPECT_EQ(variances != nullptr, random && !correlated);
+  }
+  if (variances != nullptr) {
+    EXPECT_EQ(*variances, layer_.weight_variances());
+  }
+  const Vector* of_bias = independent_variances(layer_.bias());
+  if (of_bias != nullptr) {
+    EXPECT_EQ(*of_bias, layer_.bias_variances());
+  }
+  EXPECT_TRUE(entry_law(weights).is_normal());
+  EXPECT_TRUE(entry_law(layer_.bias()).is_normal());
+  EXPECT_EQ(factor_count(weights) > 0, std::get<0>(GetParam()) == WeightFamily::LowRank);
+}
+
 std::string name_of(const ::testing::TestParamInfo<Parameters>& tested) {
   const auto& [weights, bias, sizes] = tested.param;
   return testing::to_string(weights) + "_" + testing::to_string(bias) + "_" +

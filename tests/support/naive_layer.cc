@@ -9,59 +9,75 @@ namespace mixcert::testing {
 
 namespace {
 
-/// entry_covariance_of, but for JointWeights and the laws of a bias alone.
-double weight_entry_covariance(const DenseLayer& layer, Index i, Index j, Index k, Index l) {
-  const Index in = layer.inputs();
-  if (const auto* law = std::get_if<MeanFieldWeights>(&layer.weights())) {
-    return i == k && j == l ? law->variance(i, j) : 0.0;
+/// Cov(W_ij, W_kl), the bias being column `inputs` where the law includes it.
+class EntryCovariance {
+ public:
+  EntryCovariance(const DenseLayer& layer, Index i, Index j, Index k, Index l)
+      : layer_(layer), in_(layer.inputs()), i_(i), j_(j), k_(k), l_(l) {}
+
+  double operator()(const DeterministicWeights& /*law*/) const { return 0.0; }
+  double operator()(const MeanFieldWeights& law) const {
+    return of_weights() && is_same() ? law.variance(i_, j_) : 0.0;
   }
-  if (const auto* law = std::get_if<KroneckerWeights>(&layer.weights())) {
-    return law->row_covariance(i, k) * law->column_covariance(j, l);
+  double operator()(const KroneckerWeights& law) const {
+    return of_weights() ? law.row_covariance(i_, k_) * law.column_covariance(j_, l_) : 0.0;
   }
-  if (const auto* law = std::get_if<FullWeights>(&layer.weights())) {
-    return law->covariance(i * in + j, k * in + l);
-  }
-  double sum = 0.0;
-  if (const auto* law = std::get_if<KroneckerEigenbasisWeights>(&layer.weights())) {
-    for (Index a = 0; a < layer.outputs(); ++a) {
-      for (Index b = 0; b < in; ++b) {
-        sum += law->row_basis(i, a) * law->column_basis(j, b) * law->variance(a, b) * law->row_basis(k, a) *
-               law->column_basis(l, b);
+  double operator()(const KroneckerEigenbasisWeights& law) const {
+    if (!of_weights()) return 0.0;
+    double sum = 0.0;
+    for (Index a = 0; a < layer_.outputs(); ++a) {
+      for (Index b = 0; b < in_; ++b) {
+        sum += law.row_basis(i_, a) * law.column_basis(j_, b) * law.variance(a, b) * law.row_basis(k_, a) *
+               law.column_basis(l_, b);
       }
     }
+    return sum;
   }
-  if (const auto* law = std::get_if<SharedWeights>(&layer.weights())) {
-    // Also at j or l equal to the number of inputs.
-    for (const auto& one : law->places) {
-      for (const auto& other : law->places) {
-        if (one.row == i && one.column == j && other.row == k && other.column == l &&
+  double operator()(const LowRankWeights& law) const {
+    if (!of_weights()) return 0.0;
+    double sum = is_same() ? law.variance(i_, j_) : 0.0;
+    for (const Matrix& column : law.factor) sum += column(i_, j_) * column(k_, l_);
+    return sum;
+  }
+  double operator()(const FullWeights& law) const {
+    return of_weights() ? law.covariance(i_ * in_ + j_, k_ * in_ + l_) : 0.0;
+  }
+  double operator()(const JointWeights& law) const {
+    return law.covariance(i_ * (in_ + 1) + j_, k_ * (in_ + 1) + l_);
+  }
+  double operator()(const SharedWeights& law) const {
+    double sum = 0.0;
+    for (const auto& one : law.places) {
+      for (const auto& other : law.places) {
+        if (one.row == i_ && one.column == j_ && other.row == k_ && other.column == l_ &&
             one.parameter == other.parameter) {
-          sum += law->variance(one.parameter);
+          sum += law.variance(one.parameter);
         }
       }
     }
+    return sum;
   }
-  if (const auto* law = std::get_if<LowRankWeights>(&layer.weights())) {
-    if (i == k && j == l) sum = law->variance(i, j);
-    for (const Matrix& column : law->factor) sum += column(i, j) * column(k, l);
+
+  double operator()(const DeterministicBias& /*law*/) const { return 0.0; }
+  double operator()(const IndependentBias& law) const {
+    return of_bias() && i_ == k_ ? law.variance(i_) : 0.0;
   }
-  return sum;
-}
+  double operator()(const CorrelatedBias& law) const { return of_bias() ? law.covariance(i_, k_) : 0.0; }
+
+ private:
+  [[nodiscard]] bool of_weights() const { return j_ < in_ && l_ < in_; }
+  [[nodiscard]] bool of_bias() const { return j_ == in_ && l_ == in_; }
+  [[nodiscard]] bool is_same() const { return i_ == k_ && j_ == l_; }
+
+  const DenseLayer& layer_;
+  Index in_, i_, j_, k_, l_;
+};
 
 }  // namespace
 
 double entry_covariance_of(const DenseLayer& layer, Index i, Index j, Index k, Index l) {
-  const Index in = layer.inputs();
-  if (const auto* law = std::get_if<JointWeights>(&layer.weights())) {
-    return law->covariance(i * (in + 1) + j, k * (in + 1) + l);
-  }
-  if (j < in && l < in) return weight_entry_covariance(layer, i, j, k, l);
-  const bool shared = std::holds_alternative<SharedWeights>(layer.weights());
-  double sum = shared ? weight_entry_covariance(layer, i, j, k, l) : 0.0;
-  if (j != l) return sum;  // other weights are independent of the bias
-  if (const auto* law = std::get_if<IndependentBias>(&layer.bias())) sum += i == k ? law->variance(i) : 0.0;
-  if (const auto* law = std::get_if<CorrelatedBias>(&layer.bias())) sum += law->covariance(i, k);
-  return sum;
+  const EntryCovariance covariance(layer, i, j, k, l);
+  return std::visit(covariance, layer.weights()) + std::visit(covariance, layer.bias());
 }
 
 Matrix naive_entry_covariance(const DenseLayer& layer) {

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <variant>
 
+#include "core/overloaded.h"
+
 namespace mixcert::testing {
 
 Exact naive_activation(const Activation& activation, Exact x) {
@@ -96,32 +98,45 @@ ExactVector naive_layers(const std::vector<LayerSpec>& layers, LayerShape shape,
   return x;
 }
 
+namespace {
+
+ExactVector naive_batch_norm(const BatchNormSpec& norm, Index positions, ExactVector x) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const Index c = static_cast<Index>(i) / positions;
+    const Exact spread = std::sqrt(static_cast<Exact>(norm.running_variance(c)) + norm.epsilon);
+    x[i] = (x[i] - norm.running_mean(c)) / spread * norm.weight(c) + norm.bias(c);
+  }
+  return x;
+}
+
+}  // namespace
+
 ExactVector naive_layer(const LayerSpec& spec, const LayerShape& before, const ExactVector& x) {
   const LayerShape after = shape_after(spec, before);
-  ExactVector y = x;
-  if (const auto* dense = std::get_if<DenseSpec>(&spec.variant())) return naive_dense(dense->layer, x);
-  if (const auto* conv = std::get_if<Conv2dSpec>(&spec.variant())) return naive_convolution(*conv, after, x);
-  if (const auto* pool = std::get_if<AvgPool2dSpec>(&spec.variant())) {
-    return naive_pool(pool->window, before, after, x, false);
-  }
-  if (const auto* pool = std::get_if<MaxPool2dSpec>(&spec.variant())) {
-    return naive_pool(pool->window, before, after, x, true);
-  }
-  if (const auto* activation = std::get_if<ActivationSpec>(&spec.variant())) {
-    for (Exact& value : y) value = naive_activation(activation->activation, value);
-  }
-  if (const auto* norm = std::get_if<BatchNormSpec>(&spec.variant())) {
-    for (std::size_t i = 0; i < y.size(); ++i) {
-      const Index c = static_cast<Index>(i) / before.positions();
-      const Exact spread = std::sqrt(static_cast<Exact>(norm->running_variance(c)) + norm->epsilon);
-      y[i] = (y[i] - norm->running_mean(c)) / spread * norm->weight(c) + norm->bias(c);
-    }
-  }
-  if (const auto* residual = std::get_if<ResidualSpec>(&spec.variant())) {
-    const ExactVector inner = naive_layers(residual->layers, before, x);
-    for (std::size_t i = 0; i < y.size(); ++i) y[i] += inner[i];
-  }
-  return y;
+  return std::visit(
+      Overloaded{[&](const DenseSpec& dense) { return naive_dense(dense.layer, x); },
+                 [&](const Conv2dSpec& conv) { return naive_convolution(conv, after, x); },
+                 [&](const AvgPool2dSpec& pool) { return naive_pool(pool.window, before, after, x, false); },
+                 [&](const MaxPool2dSpec& pool) { return naive_pool(pool.window, before, after, x, true); },
+                 [&](const ActivationSpec& elementwise) {
+                   ExactVector y = x;
+                   for (Exact& value : y) value = naive_activation(elementwise.activation, value);
+                   return y;
+                 },
+                 [&](const BatchNormSpec& norm) { return naive_batch_norm(norm, before.positions(), x); },
+                 [&](const ResidualSpec& residual) {
+                   ExactVector y = x;
+                   const ExactVector inner = naive_layers(residual.layers, before, x);
+                   for (std::size_t i = 0; i < y.size(); ++i) y[i] += inner[i];
+                   return y;
+                 },
+                 [&](const OneOf<FlattenSpec, DropoutSpec, GaussianDropoutSpec, GaussianNoiseSpec> auto&) {
+                   return x;  // at the mean of the noise
+                 },
+                 [](const MixtureSpec&) -> ExactVector {
+                   throw std::invalid_argument("naive_layer: a mixture has no one value");
+                 }},
+      spec.variant());
 }
 
 ExactVector exact(const Vector& x) { return {x.begin(), x.end()}; }

@@ -62,6 +62,8 @@ class DenseLayer {
 
  private:
   void compute_variances();
+  /// What the law of the weights says of the bias.
+  void add_bias_of_weights();
   [[nodiscard]] double row_variance(Index i) const;
 
   std::string name_;

@@ -15,9 +15,9 @@
 
 namespace mixcert {
 
-// Layers as a model file lists them: plain structs without behaviour. build_network (network_builder.h) turns
-// a list of them into the canonical network. Images are channel-major: value (channel, row, column) has the
-// index (channel * height + row) * width + column.
+// Layers as a model file lists them: plain structs without behaviour, each with its name in files (kType).
+// build_network (network_builder.h) turns a list of them into the canonical network. Images are
+// channel-major: value (channel, row, column) has the index (channel * height + row) * width + column.
 
 struct Size2d {
   Index height = 1;
@@ -35,6 +35,8 @@ struct Window2d {
 };
 
 struct DenseSpec {
+  static constexpr std::string_view kType = "dense";
+
   DenseLayer layer;
 };
 
@@ -42,6 +44,8 @@ struct DenseSpec {
 /// k[c, d, i, j] x[d, p * stride - padding + (i, j) * dilation], zero outside the image (L.2). The parameters
 /// are independent and Gaussian; each is one random number, shared by all positions p.
 struct Conv2dSpec {
+  static constexpr std::string_view kType = "conv2d";
+
   std::string name;
   Index in = 1;   ///< channels
   Index out = 1;  ///< channels
@@ -56,19 +60,27 @@ struct Conv2dSpec {
 
 /// Means of windows; zeros of the padding count (torch's default).
 struct AvgPool2dSpec {
+  static constexpr std::string_view kType = "avg_pool2d";
+
   Window2d window;
 };
 
 /// Largest values of windows; the padding is left out.
 struct MaxPool2dSpec {
+  static constexpr std::string_view kType = "max_pool2d";
+
   Window2d window;
 };
 
 /// An image as a vector.
-struct FlattenSpec {};
+struct FlattenSpec {
+  static constexpr std::string_view kType = "flatten";
+};
 
 /// weight (x - running_mean) / (running_variance + epsilon)^(1/2) + bias, one entry per channel (L.3).
 struct BatchNormSpec {
+  static constexpr std::string_view kType = "batch_norm";
+
   std::string name;
   Vector weight;
   Vector bias;
@@ -78,21 +90,29 @@ struct BatchNormSpec {
 };
 
 struct ActivationSpec {
+  static constexpr std::string_view kType = "activation";
+
   Activation activation;
 };
 
 /// Factors 0 with probability `rate` and 1 / (1 - rate) otherwise, independent over neurons.
 struct DropoutSpec {
+  static constexpr std::string_view kType = "dropout";
+
   double rate = 0.0;
 };
 
 /// Factors N(1, rate / (1 - rate)).
 struct GaussianDropoutSpec {
+  static constexpr std::string_view kType = "gaussian_dropout";
+
   double rate = 0.0;
 };
 
 /// Adds independent N(0, deviation^2) to every coordinate.
 struct GaussianNoiseSpec {
+  static constexpr std::string_view kType = "gaussian_noise";
+
   double deviation = 0.0;
 };
 
@@ -100,16 +120,21 @@ struct LayerSpec;
 
 /// x + F(x), F the layers; both of one shape.
 struct ResidualSpec {
+  static constexpr std::string_view kType = "residual";
+
   std::vector<LayerSpec> layers;
 };
 
 /// One of several dense layers, drawn with its weight. Discrete weights are a mixture of deterministic
 /// layers.
 struct MixtureSpec {
+  static constexpr std::string_view kType = "mixture";
+
   std::vector<double> weights;
   std::vector<DenseSpec> alternatives;
 };
 
+/// All kinds of layers. What each of them is and becomes is said in src/network/layers/kinds.
 using LayerSpecVariant = std::variant<DenseSpec, Conv2dSpec, AvgPool2dSpec, MaxPool2dSpec, FlattenSpec,
                                       BatchNormSpec, ActivationSpec, DropoutSpec, GaussianDropoutSpec,
                                       GaussianNoiseSpec, ResidualSpec, MixtureSpec>;

@@ -119,4 +119,23 @@ using BiasCovariance = std::variant<DeterministicBias, IndependentBias, Correlat
 std::string_view family_name(const WeightCovariance& law);
 std::string_view family_name(const BiasCovariance& law);
 
+// What is asked of a law, whichever family it is of. The answers are in one place (weight_law.cc), where a
+// family that is added does not compile until it has given them.
+
+/// Is every weight its mean? Families with variances count as random though all of them be zero.
+bool is_deterministic(const WeightCovariance& law);
+bool is_deterministic(const BiasCovariance& law);
+/// Variances of weights that are independent of each other and of the bias; null where they are deterministic
+/// or correlated.
+const Matrix* independent_variances(const WeightCovariance& law);
+const Vector* independent_variances(const BiasCovariance& law);
+/// Shape of single weights; correlated ones are Gaussian.
+EntryLaw entry_law(const WeightCovariance& law);
+EntryLaw entry_law(const BiasCovariance& law);
+/// Columns of a low-rank part of the covariance: terms that sums have beside those of inputs and outputs.
+Index factor_count(const WeightCovariance& law);
+/// Is the law of the bias part of it, so that none can be given beside it? Shared weights may reach into the
+/// bias, and leave room for more.
+bool includes_bias(const WeightCovariance& law);
+
 }  // namespace mixcert

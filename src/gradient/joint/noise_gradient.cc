@@ -4,7 +4,6 @@
 // T_l = E S_l + eps I, backwards, along the ridge that was chosen.
 #include <Eigen/Cholesky>
 #include <cmath>
-#include <variant>
 
 #include "gradient/joint/joint_gradient.h"
 #include "methods/joint/cross_moments.h"
@@ -125,12 +124,12 @@ void pull_noise(const DenseLayer& next, const JointLayerTrace& layer, const Cros
                 const NoiseCotangent& cotangent, LayerGradient& gradient,
                 std::vector<NeuronCotangent>& neurons, Matrix& law) {
   const Index inputs = moments.input_count();
-  const auto* weights = std::get_if<MeanFieldWeights>(&next.weights());
-  if (weights == nullptr) {  // T_l = beta_l 11'
+  const Matrix* variances = independent_variances(next.weights());
+  if (variances == nullptr) {  // T_l = beta_l 11'
     gradient.bias_variance += block_sums(cotangent.blocks);
     return;
   }
-  const Matrix& v = weights->variance;
+  const Matrix& v = *variances;
   const NeuronTerms terms = neuron_terms(moments);
   const Matrix rho = neuron_correlation(layer.law.covariance, inputs);
   const Matrix u = dependence_weights(v, rho, terms.spread_norm);

@@ -201,7 +201,7 @@ std::vector<NormGradient> add_local_gradient(const LocalError& local, double wei
     noise_bar += of_square * norm.metric;
     norms.push_back(std::move(bar));
   }
-  if (std::holds_alternative<MeanFieldWeights>(local.next.weights())) {
+  if (independent_variances(local.next.weights()) != nullptr) {
     NoiseGradient(local, correlation).add(noise_bar, surrogate, correlation_bar, layer);
   }
   if (!independent) {

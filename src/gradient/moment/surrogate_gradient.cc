@@ -117,9 +117,9 @@ void add_push_gradient(const DenseLayer& next, const Gaussian& piece, const Surr
   surrogate.mean += m.transpose() * mean_bar;
   const Vector noise_bar = covariance_bar.diagonal();
   add_bias_variance(next, noise_bar, layer);
-  if (const auto* weights = std::get_if<MeanFieldWeights>(&next.weights())) {
+  if (const Matrix* variances = independent_variances(next.weights())) {
     layer.weight_variance += noise_bar * law.second.transpose();
-    surrogate.second += weights->variance.transpose() * noise_bar;
+    surrogate.second += variances->transpose() * noise_bar;
   }
   if (m.isZero(0.0)) return;
   const Matrix left = covariance_bar * m;

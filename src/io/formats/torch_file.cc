@@ -8,7 +8,10 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <variant>
 
+#include "core/overloaded.h"
 #include "io/files/file_error.h"
 #include "io/formats/zip_archive.h"
 
@@ -83,21 +86,24 @@ class TorchReader {
                    std::to_string(kMaxVisits) + " of them",
                "more");
     }
-    if (const auto* dict = std::get_if<io::PickleDict>(&value)) {
-      for (const auto& [key, item] : dict->items) visit(*item, joined(name, key_text(*key)), depth + 1);
-    } else if (const auto* list = std::get_if<io::PickleList>(&value)) {
-      visit_all(list->items, name, depth);
-    } else if (const auto* tuple = std::get_if<io::PickleTuple>(&value)) {
-      visit_all(tuple->items, name, depth);
-    } else if (const auto* tensor = std::get_if<io::PickleTensor>(&value)) {
-      add(name, tensor_values(*tensor, name));
-    } else if (const auto* integer = std::get_if<Index>(&value)) {
-      add(name, {{}, {static_cast<double>(*integer)}});
-    } else if (const auto* number = std::get_if<double>(&value)) {
-      add(name, {{}, {*number}});
-    } else if (const auto* flag = std::get_if<bool>(&value)) {
-      add(name, {{}, {*flag ? 1.0 : 0.0}});
-    }
+    std::visit(
+        Overloaded{
+            [&](const io::PickleDict& dict) {
+              for (const auto& [key, item] : dict.items)
+                visit(*item, joined(name, key_text(*key)), depth + 1);
+            },
+            [&](const io::PickleList& list) { visit_all(list.items, name, depth); },
+            [&](const io::PickleTuple& tuple) { visit_all(tuple.items, name, depth); },
+            [&](const io::PickleTensor& tensor) { add(name, tensor_values(tensor, name)); },
+            [&](const OneOf<Index, double> auto& number) {
+              add(name, {{}, {static_cast<double>(number)}});
+            },
+            [&](bool flag) {
+              add(name, {{}, {flag ? 1.0 : 0.0}});
+            },
+            // Hold no numbers.
+            [](const OneOf<io::PickleNone, std::string, io::PickleGlobal, io::PickleStorage> auto&) {}},
+        value);
   }
   void visit_all(const std::vector<io::PicklePointer>& items, const std::string& name, int depth) {
     for (std::size_t i = 0; i < items.size(); ++i)

@@ -23,19 +23,16 @@ std::vector<Index> parse_widths(const std::string& text) {
   return widths;
 }
 
+void refuse_mixture(const ImportSource& source) {
+  bad_file(source.label, "architecture", "layers other than mixtures", "a mixture");
+}
+
 void collect_slots(const std::vector<LayerEntry>& entries, std::vector<LayerSlot>& slots,
                    const ImportSource& source) {
   for (const LayerEntry& entry : entries) {
-    if (const auto* dense = std::get_if<DenseEntry>(&entry.variant())) {
-      slots.push_back({dense->name, {dense->outputs, dense->inputs}});
-    } else if (const auto* conv = std::get_if<Conv2dSpec>(&entry.variant())) {
-      const Size2d& kernel = conv->window.kernel;
-      slots.push_back({conv->name, {conv->out, conv->in / conv->groups, kernel.height, kernel.width}});
-    } else if (const auto* block = std::get_if<ResidualEntry>(&entry.variant())) {
-      collect_slots(block->layers, slots, source);
-    } else if (std::holds_alternative<MixtureEntry>(entry.variant())) {
-      bad_file(source.label, "architecture", "layers other than mixtures", "a mixture");
-    }
+    if (entry.draws_one) refuse_mixture(source);
+    if (!entry.weight_shape.empty()) slots.push_back({entry.name, entry.weight_shape});
+    collect_slots(entry.layers, slots, source);
   }
 }
 
@@ -44,8 +41,8 @@ std::vector<LayerEntry> chain(const std::vector<Index>& widths, const std::vecto
   const ActivationSpec between{Activation(parse_activation_function(activation))};
   std::vector<LayerEntry> entries;
   for (std::size_t k = 0; k + 1 < widths.size(); ++k) {
-    if (k > 0) entries.emplace_back(between);
-    entries.emplace_back(DenseEntry{names[k], widths[k], widths[k + 1], {}});
+    if (k > 0) entries.push_back(complete_entry(between));
+    entries.push_back(dense_entry({names[k], widths[k], widths[k + 1]}));
   }
   return entries;
 }

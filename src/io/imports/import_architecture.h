@@ -14,6 +14,9 @@ namespace mixcert::io {
 /// Widths joined by dashes; nothing where the text is something else.
 std::vector<Index> parse_widths(const std::string& text);
 
+/// No library has layers that are drawn.
+[[noreturn]] void refuse_mixture(const ImportSource& source);
+
 /// Layers of an architecture with weights, in order.
 void collect_slots(const std::vector<LayerEntry>& entries, std::vector<LayerSlot>& slots,
                    const ImportSource& source);

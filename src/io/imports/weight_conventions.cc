@@ -10,6 +10,7 @@
 #include "io/files/file_error.h"
 #include "io/imports/import_architecture.h"
 #include "io/imports/imported_layers.h"
+#include "io/models/tensor_source.h"
 #include "mixcert/core/error.h"
 #include "mixcert/network/layer_spec.h"
 
@@ -18,7 +19,7 @@ namespace io {
 
 namespace {
 
-class Importer {
+class Importer final : public TensorSource {
  public:
   explicit Importer(const ImportSource& source) : source_(source) {}
 
@@ -30,7 +31,7 @@ class Importer {
       throw InvalidArgument("library: expected one of " + list + ", got " + in_quotes(library()));
     }
     const std::vector<LayerEntry> entries = is_flat(library()) ? flat_layers() : named_layers();
-    model_.layers = built(entries);
+    model_.layers = filled(entries);
     if (used_.size() != found_.size()) {
       for (const ImportedLayer& layer : found_) {
         if (!used_.contains(layer.name)) {
@@ -40,6 +41,48 @@ class Importer {
     }
     (void)layer_shapes(model_.layers);
     return std::move(model_);
+  }
+
+  DenseLayer dense(const DenseEntry& entry) override {
+    const ImportedLayer& layer = find(entry.name);
+    check_shapes(layer, {entry.outputs, entry.inputs});
+    WeightCovariance weights = DeterministicWeights{};
+    if (layer.weights) {
+      weights = *layer.weights;
+    } else if (!layer.weight_deviation.values.empty()) {
+      weights = MeanFieldWeights{as_matrix(layer.weight_deviation).cwiseAbs2()};
+    }
+    BiasCovariance bias = DeterministicBias{};
+    if (layer.bias) {
+      bias = *layer.bias;
+    } else if (!layer.bias_deviation.values.empty()) {
+      bias = IndependentBias{variances_of(layer.bias_deviation)};
+    }
+    const Vector bias_mean =
+        layer.bias_mean.values.empty() ? Vector::Zero(entry.outputs).eval() : values_of(layer.bias_mean);
+    return {entry.name, as_matrix(layer.weight_mean), bias_mean, std::move(weights), std::move(bias)};
+  }
+
+  DenseLayer alternative(const DenseEntry& /*entry*/) override { refuse_mixture(source_); }
+
+  KernelTensors kernel(const std::string& name, const std::vector<Index>& shape) override {
+    const ImportedLayer& layer = find(name);
+    check_shapes(layer, shape);
+    if (layer.weights || layer.bias) {
+      source_.fail(in_quotes(layer.weight_key), "independent weights of a convolution", "correlated ones");
+    }
+    return {values_of(layer.weight_mean), variances_of(layer.weight_deviation), values_of(layer.bias_mean),
+            variances_of(layer.bias_deviation)};
+  }
+
+  Vector values(const std::string& name, std::string_view ending, Index size) override {
+    // As torch calls it.
+    const std::string key = name + std::string(ending == ".running_variance" ? ".running_var" : ending);
+    const Array& array = source_.one(key);
+    if (array.shape != std::vector<Index>{size}) {
+      source_.fail(in_quotes(key), "shape [" + std::to_string(size) + "]", shape_text(array.shape));
+    }
+    return values_of(array);
   }
 
  private:
@@ -130,17 +173,6 @@ class Importer {
     return *found;
   }
 
-  // The generic lambda hides that build() is a member.
-  // NOLINTNEXTLINE(readability-convert-member-functions-to-static)
-  std::vector<LayerSpec> built(const std::vector<LayerEntry>& entries) {
-    std::vector<LayerSpec> layers;
-    layers.reserve(entries.size());
-    for (const LayerEntry& entry : entries) {
-      layers.push_back(std::visit([&](const auto& one) { return build(one); }, entry.variant()));
-    }
-    return layers;
-  }
-
   void check_shapes(const ImportedLayer& layer, const std::vector<Index>& shape) {
     if (layer.weight_mean.shape != shape) {
       source_.fail(in_quotes(layer.weight_key), "shape " + shape_text(shape),
@@ -158,61 +190,6 @@ class Importer {
     return Eigen::Map<const Vector>(array.values.data(), array.size());
   }
   static Vector variances_of(const Array& deviations) { return values_of(deviations).cwiseAbs2(); }
-
-  LayerSpec build(const DenseEntry& entry) {
-    const ImportedLayer& layer = find(entry.name);
-    check_shapes(layer, {entry.outputs, entry.inputs});
-    WeightCovariance weights = DeterministicWeights{};
-    if (layer.weights) {
-      weights = *layer.weights;
-    } else if (!layer.weight_deviation.values.empty()) {
-      weights = MeanFieldWeights{as_matrix(layer.weight_deviation).cwiseAbs2()};
-    }
-    BiasCovariance bias = DeterministicBias{};
-    if (layer.bias) {
-      bias = *layer.bias;
-    } else if (!layer.bias_deviation.values.empty()) {
-      bias = IndependentBias{variances_of(layer.bias_deviation)};
-    }
-    const Vector bias_mean =
-        layer.bias_mean.values.empty() ? Vector::Zero(entry.outputs).eval() : values_of(layer.bias_mean);
-    return DenseSpec{
-        DenseLayer(entry.name, as_matrix(layer.weight_mean), bias_mean, std::move(weights), std::move(bias))};
-  }
-
-  LayerSpec build(const Conv2dSpec& entry) {
-    const ImportedLayer& layer = find(entry.name);
-    const Size2d& kernel = entry.window.kernel;
-    check_shapes(layer, {entry.out, entry.in / entry.groups, kernel.height, kernel.width});
-    if (layer.weights || layer.bias) {
-      source_.fail(in_quotes(layer.weight_key), "independent weights of a convolution", "correlated ones");
-    }
-    Conv2dSpec spec = entry;
-    spec.kernel_mean = values_of(layer.weight_mean);
-    spec.kernel_variance = variances_of(layer.weight_deviation);
-    spec.bias_mean = values_of(layer.bias_mean);
-    spec.bias_variance = variances_of(layer.bias_deviation);
-    return spec;
-  }
-
-  LayerSpec build(const BatchNormEntry& entry) {
-    const auto read = [&](const char* ending) {
-      const std::string key = entry.name + "." + ending;
-      const Array& array = source_.one(key);
-      if (array.shape != std::vector<Index>{entry.features}) {
-        source_.fail(in_quotes(key), "shape [" + std::to_string(entry.features) + "]",
-                     shape_text(array.shape));
-      }
-      return values_of(array);
-    };
-    return BatchNormSpec{entry.name,           read("weight"),      read("bias"),
-                         read("running_mean"), read("running_var"), entry.epsilon};
-  }
-  LayerSpec build(const ResidualEntry& entry) { return ResidualSpec{built(entry.layers)}; }
-  LayerSpec build(const MixtureEntry& /*entry*/) {
-    bad_file(source_.label, "architecture", "layers other than mixtures", "a mixture");
-  }
-  LayerSpec build(const auto& complete) { return complete; }
 
   const ImportSource& source_;
   std::vector<ImportedLayer> found_;

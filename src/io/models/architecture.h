@@ -1,12 +1,15 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The `architecture` entry of a model file: a JSON list of layers, docs/model-format.md. Entries are layer
-// specifications before their tensors are read.
+// The `architecture` entry of a model file: a JSON list of layers, docs/model-format.md. Which members a kind
+// of layer has is said in layer_fields.cc alone.
 #pragma once
 
+#include <functional>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
-#include <variant>
+#include <string_view>
 #include <vector>
 
 #include "mixcert/core/types.h"
@@ -14,38 +17,51 @@
 
 namespace mixcert::io {
 
+class EntryFields;
+class TensorSource;
+
+/// What the list says of a dense layer; the rest of its law is told by its tensors.
 struct DenseEntry {
   std::string name;
   Index inputs = 0;
   Index outputs = 0;
-  std::optional<EntryLaw> law;  ///< of independent weights and biases; none: normal
+  std::optional<EntryLaw> law = {};  ///< of independent weights and biases; none: normal
 };
 
-struct BatchNormEntry {
-  std::string name;
-  Index features = 0;
-  double epsilon = 0.0;
+/// A layer of the list before its tensors are read: which tensors it may own, and how it becomes a layer once
+/// there is a source of them. Not a second list of kinds: nothing asks an entry what kind it is.
+struct LayerEntry {
+  std::string name = {};                       ///< in front of the names of its tensors
+  std::vector<std::string_view> endings = {};  ///< of the names of the tensors that it may own
+  std::vector<Index> weight_shape = {};        ///< of random weights that an import brings; empty: none
+  std::vector<LayerEntry> layers = {};         ///< inside it
+  bool draws_one = false;                      ///< of `layers`
+  std::function<LayerSpec(const LayerEntry& self, TensorSource& source)> fill = {};
 };
 
-struct MixtureEntry {
-  std::vector<double> weights;
-  std::vector<DenseEntry> layers;
-};
+LayerEntry dense_entry(const DenseEntry& dense);
+/// A layer without tensors.
+LayerEntry complete_entry(const LayerSpec& spec);
 
-struct LayerEntry;
-struct ResidualEntry {
-  std::vector<LayerEntry> layers;
-};
+/// Reads lists of layers: remembers names, and the shape behind the layers so far.
+class ArchitectureReader {
+ public:
+  /// `file` names it in messages and must outlive this.
+  explicit ArchitectureReader(const std::string& file) : file_(file) {}
 
-/// A Conv2dSpec here has no tensors yet.
-using LayerEntryVariant = std::variant<DenseEntry, Conv2dSpec, AvgPool2dSpec, MaxPool2dSpec, FlattenSpec,
-                                       BatchNormEntry, ActivationSpec, DropoutSpec, GaussianDropoutSpec,
-                                       GaussianNoiseSpec, ResidualEntry, MixtureEntry>;
+  std::vector<LayerEntry> read(const nlohmann::json& list, const std::string& field);
+  /// The member `name`, which no other layer has.
+  std::string fresh_name(const EntryFields& fields);
+  /// The list inside a layer; `what` names such layers in messages.
+  std::vector<LayerEntry> read_inner(const EntryFields& fields, const std::string& what);
+  [[nodiscard]] const std::string& file() const { return file_; }
 
-struct LayerEntry : LayerEntryVariant {
-  using LayerEntryVariant::LayerEntryVariant;
+  MaybeShape shape = {};  ///< behind the layers read so far; layers move it on
 
-  [[nodiscard]] const LayerEntryVariant& variant() const { return *this; }
+ private:
+  const std::string& file_;
+  std::set<std::string> names_;
+  int depth_ = 0;
 };
 
 /// Unknown types and keys, names that repeat, geometry that does not fit and sizes that do not chain are

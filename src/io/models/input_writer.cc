@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/overloaded.h"
 #include "io/formats/npy.h"
 #include "mixcert/core/error.h"
 #include "mixcert/io/input_file.h"
@@ -20,24 +21,31 @@ Array array_of(const Matrix& values, std::vector<Index> tail) {
 }
 
 bool is_dense(const InputNoise::Component& component) {
-  return std::holds_alternative<CorrelatedBias>(component.law);
+  return !is_deterministic(component.law) && independent_variances(component.law) == nullptr;
 }
 
 /// The variances of one component, or its covariance stacked, as one column.
 Vector spread_of(const BiasCovariance& law, Index features, bool dense) {
-  if (const auto* correlated = std::get_if<CorrelatedBias>(&law)) {
-    require(correlated->covariance.rows() == features && correlated->covariance.cols() == features,
-            "add_input_arrays: expected noise of one covariance per pair of features, got another size");
-    return correlated->covariance.reshaped();
-  }
-  Vector variance = Vector::Zero(features);
-  if (const auto* independent = std::get_if<IndependentBias>(&law)) {
-    require(independent->law.is_normal() && independent->variance.size() == features,
-            "add_input_arrays: expected Gaussian noise of one variance per feature, got another law or size");
-    variance = independent->variance;
-  }
-  if (!dense) return variance;
-  return Matrix(variance.asDiagonal()).reshaped();
+  const auto written = [dense](const Vector& variance) -> Vector {
+    if (!dense) return variance;
+    return Matrix(variance.asDiagonal()).reshaped();
+  };
+  return std::visit(
+      Overloaded{
+          [&](const DeterministicBias&) { return written(Vector::Zero(features)); },
+          [&](const IndependentBias& independent) {
+            require(independent.law.is_normal() && independent.variance.size() == features,
+                    "add_input_arrays: expected Gaussian noise of one variance per feature, got another law "
+                    "or size");
+            return written(independent.variance);
+          },
+          [&](const CorrelatedBias& correlated) -> Vector {
+            require(
+                correlated.covariance.rows() == features && correlated.covariance.cols() == features,
+                "add_input_arrays: expected noise of one covariance per pair of features, got another size");
+            return correlated.covariance.reshaped();
+          }},
+      law);
 }
 
 }  // namespace

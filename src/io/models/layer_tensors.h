@@ -19,8 +19,9 @@ namespace mixcert::io {
 /// Every name that tensors of the layers, also of those inside other layers, may have; FileError where two
 /// layers may own one.
 std::vector<std::string> owned_names(const std::vector<LayerEntry>& layers, const std::string& file);
-/// Ends of the names of a dense layer's tensors.
+/// Ends of the names of a dense layer's tensors, and of those of an independent kernel with its bias.
 std::span<const std::string_view> dense_tensor_endings();
+std::span<const std::string_view> kernel_tensor_endings();
 
 /// Which family is meant follows from which tensors are there; FileError where they contradict each other or
 /// a shape is wrong, InvalidArgument where DenseLayer refuses the values.

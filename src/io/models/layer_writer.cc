@@ -1,9 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // The tensors that describe layers of every type.
+#include <algorithm>
+#include <utility>
+
 #include "io/files/file_error.h"
 #include "io/models/layer_tensors.h"
 #include "mixcert/core/error.h"
+#include "network/layers/layer_kind.h"
 
 namespace mixcert::io {
 namespace {
@@ -12,41 +16,41 @@ class TensorWriter {
  public:
   explicit TensorWriter(std::map<std::string, Array>& tensors) : tensors_(tensors) {}
 
-  void add(const std::vector<LayerSpec>& layers) {
-    for (const LayerSpec& spec : layers) std::visit(*this, spec.variant());
+  void add(const LayerKind& layer) {
+    const OwnTensors own = layer.tensors();
+    if (own.dense != nullptr) add_dense(*own.dense);
+    for (const LayerTensor& tensor : own.plain) {
+      const bool stored = tensor.values->size() > 0 || is_mean_of_variance(tensor, own.plain);
+      if (stored) put(*layer.name() + std::string(tensor.ending), array_of(tensor));
+    }
+    const InnerLayers inner = layer.inner();
+    for (const LayerKindPointer& one : inner.layers) add(*one);
   }
-
-  void operator()(const DenseSpec& spec) {
-    std::map<std::string, Array> own;
-    add_dense_tensors(spec.layer, own);
-    for (auto& [name, array] : own) put(name, std::move(array));
-  }
-  void operator()(const Conv2dSpec& spec) {
-    const Size2d& kernel = spec.window.kernel;
-    const std::vector<Index> shape = {spec.out, spec.in / spec.groups, kernel.height, kernel.width};
-    const auto optional = [&](const std::string& ending, const std::vector<Index>& size,
-                              const Vector& values) {
-      if (values.size() > 0) put(spec.name + ending, {size, {values.begin(), values.end()}});
-    };
-    optional(".weight.mean", shape, spec.kernel_mean);
-    optional(".weight.variance", shape, spec.kernel_variance);
-    const bool zero = spec.bias_mean.size() == 0 && spec.bias_variance.size() > 0;
-    optional(".bias.mean", {spec.out}, zero ? Vector(Vector::Zero(spec.out)) : spec.bias_mean);
-    optional(".bias.variance", {spec.out}, spec.bias_variance);
-  }
-  void operator()(const BatchNormSpec& spec) {
-    put(spec.name + ".weight", vector_to_array(spec.weight));
-    put(spec.name + ".bias", vector_to_array(spec.bias));
-    put(spec.name + ".running_mean", vector_to_array(spec.running_mean));
-    put(spec.name + ".running_variance", vector_to_array(spec.running_variance));
-  }
-  void operator()(const ResidualSpec& spec) { add(spec.layers); }
-  void operator()(const MixtureSpec& spec) {
-    for (const DenseSpec& layer : spec.alternatives) (*this)(layer);
-  }
-  void operator()(const auto& /*has no tensors*/) {}
 
  private:
+  void add_dense(const DenseLayer& layer) {
+    std::map<std::string, Array> own;
+    add_dense_tensors(layer, own);
+    for (auto& [name, array] : own) put(name, std::move(array));
+  }
+
+  /// Readers want a mean beside every variance.
+  static bool is_mean_of_variance(const LayerTensor& tensor, const std::vector<LayerTensor>& all) {
+    constexpr std::string_view mean = ".mean";
+    if (!tensor.ending.ends_with(mean)) return false;
+    const auto what = tensor.ending.substr(0, tensor.ending.size() - mean.size());
+    return std::any_of(all.begin(), all.end(), [&](const LayerTensor& other) {
+      return other.ending == std::string(what) + ".variance" && other.values->size() > 0;
+    });
+  }
+
+  static Array array_of(const LayerTensor& tensor) {
+    if (tensor.values->size() > 0) return {tensor.shape, {tensor.values->begin(), tensor.values->end()}};
+    std::size_t count = 1;
+    for (const Index size : tensor.shape) count *= static_cast<std::size_t>(size);
+    return {tensor.shape, std::vector<double>(count, 0.0)};
+  }
+
   void put(const std::string& name, Array&& array) {
     require(tensors_.try_emplace(name, std::move(array)).second,
             "expected layer names that differ, got two layers that own " + in_quotes(name));
@@ -58,7 +62,8 @@ class TensorWriter {
 }  // namespace
 
 void add_tensors(const std::vector<LayerSpec>& layers, std::map<std::string, Array>& tensors) {
-  TensorWriter(tensors).add(layers);
+  TensorWriter writer(tensors);
+  for (const LayerSpec& spec : layers) writer.add(*layer_kind(spec));
 }
 
 }  // namespace mixcert::io

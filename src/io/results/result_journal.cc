@@ -13,7 +13,9 @@
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <variant>
 
+#include "core/overloaded.h"
 #include "io/files/byte_source.h"
 #include "io/files/file_error.h"
 #include "io/results/result_parts.h"
@@ -69,11 +71,14 @@ std::string input_bytes(const Matrix& inputs, const InputNoise& noise) {
   for (const InputNoise::Component& component : noise.components) {
     add_numbers(bytes, &component.weight, 1);
     add_numbers(bytes, component.offset.data(), component.offset.size());
-    if (const auto* independent = std::get_if<IndependentBias>(&component.law)) {
-      add_numbers(bytes, independent->variance.data(), independent->variance.size());
-    } else if (const auto* correlated = std::get_if<CorrelatedBias>(&component.law)) {
-      add_numbers(bytes, correlated->covariance.data(), correlated->covariance.size());
-    }
+    std::visit(Overloaded{[](const DeterministicBias&) {},
+                          [&](const IndependentBias& law) {
+                            add_numbers(bytes, law.variance.data(), law.variance.size());
+                          },
+                          [&](const CorrelatedBias& law) {
+                            add_numbers(bytes, law.covariance.data(), law.covariance.size());
+                          }},
+               component.law);
   }
   return bytes;
 }

@@ -10,7 +10,6 @@
 #include <cmath>
 #include <limits>
 #include <utility>
-#include <variant>
 
 #include "methods/joint/cross_moments.h"
 
@@ -144,9 +143,9 @@ JointNoise joint_noise(const DenseLayer& next, const Gaussian& law, const CrossM
                    std::vector<bool>(static_cast<std::size_t>(outputs), false)};
   for (Index l = 0; l < outputs; ++l)
     noise.blocks.middleRows(l * inputs, inputs).setConstant(next.bias_variances()(l));
-  const auto* weights = std::get_if<MeanFieldWeights>(&next.weights());
-  if (weights == nullptr) return noise;
-  const Matrix& v = weights->variance;
+  const Matrix* variances = independent_variances(next.weights());
+  if (variances == nullptr) return noise;
+  const Matrix& v = *variances;
   const NeuronTerms terms = neuron_terms(moments);
   const Matrix u = dependence_weights(v, neuron_correlation(law.covariance, inputs), terms.spread_norm);
   const double gamma = rounding_gamma(4 * neurons + 64);

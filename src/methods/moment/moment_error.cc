@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <variant>
 
 #include "activation/activation_traits.h"
 #include "certificate/replaced_weights.h"
@@ -117,8 +116,7 @@ UpperBound PieceError::hermite_form(const Matrix& gram, const Vector& roots, con
 
 UpperBound PieceError::correlated_noise(const NormTerm& norm) const {
   if (norm.noise_gram.size() == 0) return {};
-  const auto* low_rank = std::get_if<LowRankWeights>(&next_.weights());
-  const Index columns = low_rank == nullptr ? 0 : static_cast<Index>(low_rank->factor.size());
+  const Index columns = factor_count(next_.weights());
   const Index operations = 8 * (next_.inputs() + next_.outputs()) + 2 * columns * (next_.outputs() + 1) + 64;
   // c_1, not c_1 - gain: the weights meet the activation's whole deviation from its mean.
   const UpperBound carried =
@@ -141,9 +139,9 @@ void PieceError::compute_noise(const DenseLayer& next, NoiseRule rule) {
   const Index outputs = next.outputs();
   noise_ = Vector::Zero(outputs);
   noise_slack_ = Vector::Zero(outputs);
-  const auto* law = std::get_if<MeanFieldWeights>(&next.weights());
-  if (law == nullptr || !next.has_independent_outputs()) return;
-  const Matrix& v = law->variance;
+  const Matrix* variances = independent_variances(next.weights());
+  if (variances == nullptr || !next.has_independent_outputs()) return;
+  const Matrix& v = *variances;
   const Index n = v.cols();
   Matrix columns(n, 4);
   columns << law_.second, law_.second_error,

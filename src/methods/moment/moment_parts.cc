@@ -2,7 +2,6 @@
 //
 // The summands of the moment method's local terms (X.1), from the functions that the bound itself is summed
 // with.
-#include <variant>
 
 #include "methods/moment/moment_certificate.h"
 #include "methods/moment/moment_error.h"
@@ -19,10 +18,10 @@ Vector PieceError::hermite_parts(const Matrix& gram, const Vector& first_order) 
 
 /// Output l's amount goes to the neurons in proportion to their parts of Var S_l (X.2).
 Vector PieceError::noise_by_neuron(const Vector& outputs) const {
-  const auto* law = std::get_if<MeanFieldWeights>(&next_.weights());
-  if (law == nullptr || noise_.isZero(0.0)) return {};
-  Matrix variance = Matrix::Zero(law->variance.rows(), law->variance.cols());
-  visit_variance(law->variance, [&variance](const auto& part) { variance += part; });
+  const Matrix* variances = independent_variances(next_.weights());
+  if (variances == nullptr || noise_.isZero(0.0)) return {};
+  Matrix variance = Matrix::Zero(variances->rows(), variances->cols());
+  visit_variance(*variances, [&variance](const auto& part) { variance += part; });
   const Vector sums = variance.rowwise().sum();
   const Vector ratios =
       outputs.binaryExpr(sums, [](double amount, double sum) { return sum > 0.0 ? amount / sum : 0.0; });

@@ -101,13 +101,13 @@ SurrogateImages surrogate_images(const DenseLayer& layer, const std::vector<cons
   for (Index i = 0; i < count; ++i) columns.col(i) = laws[static_cast<std::size_t>(i)]->mean;
   SurrogateImages images{column_product(layer.weight_mean(), columns), {}};
   images.means.colwise() += layer.bias_mean();
-  const auto* weights = std::get_if<MeanFieldWeights>(&layer.weights());
-  if (weights == nullptr) {
+  const Matrix* variances = independent_variances(layer.weights());
+  if (variances == nullptr) {
     images.noise = layer.bias_variances().replicate(1, count);
     return images;
   }
   for (Index i = 0; i < count; ++i) columns.col(i) = laws[static_cast<std::size_t>(i)]->second;
-  images.noise = column_product(weights->variance, columns);
+  images.noise = column_product(*variances, columns);
   images.noise.colwise() += layer.bias_variances();
   return images;
 }

@@ -13,6 +13,8 @@
 
 namespace mixcert {
 
+class MemoryBudget;
+
 struct BoundedValues {
   Vector values;
   Vector errors;
@@ -41,16 +43,17 @@ inline Vector raised(const Eigen::Ref<const Vector>& bound, Index operation_coun
   return ((1.0 + 2.0 * rounding_gamma(operation_count + 4)) * bound).array() + kUnderflow;
 }
 
-std::unique_ptr<FeatureStep> dense_step(const DenseLayer& layer);
-std::unique_ptr<FeatureStep> activation_step(const Activation& activation);
-std::unique_ptr<FeatureStep> batch_norm_step(const BatchNormSpec& spec, const LayerShape& shape);
+/// feature_convolution.cc; steps of other layers are in their kinds' sources.
 std::unique_ptr<FeatureStep> convolution_step(const Conv2dSpec& spec);
-std::unique_ptr<FeatureStep> average_pool_step(const Window2d& window, const LayerShape& shape);
-std::unique_ptr<FeatureStep> max_pool_step(const Window2d& window, const LayerShape& shape);
+
+/// One after the other.
+BoundedValues run_steps(const FeatureSteps& steps, BoundedValues state);
 
 /// The layers of `specs`, all deterministic, on an input of the given shape; those that change nothing give
 /// no step.
 FeatureSteps feature_steps(const std::vector<LayerSpec>& specs, LayerShape shape);
+/// Takes what their steps will need.
+void charge_steps(const std::vector<LayerSpec>& specs, LayerShape shape, MemoryBudget& budget);
 
 /// The map of the steps; `scratch_bytes` of the largest is what the caller has to allow.
 std::shared_ptr<const FeatureMap> make_feature_map(FeatureSteps steps, Index inputs, Index outputs);

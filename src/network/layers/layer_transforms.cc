@@ -81,21 +81,24 @@ BiasCovariance scaled_bias(const BiasCovariance& bias, const Vector& scale) {
 
 /// The law in the top left corner of a larger matrix, or of a smaller one that still holds it.
 WeightCovariance resized(const DenseLayer& layer, Index rows, Index columns) {
-  if (std::holds_alternative<DeterministicWeights>(layer.weights())) return DeterministicWeights{};
-  if (const auto* mean_field = std::get_if<MeanFieldWeights>(&layer.weights())) {
-    const Index kept = std::min(rows, layer.outputs());
-    Matrix variance = Matrix::Zero(rows, columns);
-    variance.topLeftCorner(kept, layer.inputs()) = mean_field->variance.topRows(kept);
-    return MeanFieldWeights{std::move(variance), mean_field->law};
-  }
-  const auto* shared = std::get_if<SharedWeights>(&layer.weights());
-  if (shared == nullptr) refuse_in_residual(layer);
-  SharedWeights law = *shared;
-  for (auto& place : law.places) {
-    if (place.column == layer.inputs()) place.column = columns;  // the bias
-  }
-  law.rows_per_group = finest_row_groups(law, rows);
-  return law;
+  return std::visit(
+      Overloaded{[](const DeterministicWeights& law) -> WeightCovariance { return law; },
+                 [&](const MeanFieldWeights& law) -> WeightCovariance {
+                   const Index kept = std::min(rows, layer.outputs());
+                   Matrix variance = Matrix::Zero(rows, columns);
+                   variance.topLeftCorner(kept, layer.inputs()) = law.variance.topRows(kept);
+                   return MeanFieldWeights{std::move(variance), law.law};
+                 },
+                 [&](SharedWeights law) -> WeightCovariance {
+                   for (auto& place : law.places) {
+                     if (place.column == layer.inputs()) place.column = columns;  // the bias
+                   }
+                   law.rows_per_group = finest_row_groups(law, rows);
+                   return law;
+                 },
+                 [&](const OneOf<KroneckerWeights, KroneckerEigenbasisWeights, LowRankWeights, FullWeights,
+                                 JointWeights> auto&) -> WeightCovariance { refuse_in_residual(layer); }},
+      layer.weights());
 }
 
 /// The first `rows` coordinates.
@@ -112,25 +115,31 @@ BiasCovariance head(const BiasCovariance& law, Index rows) {
 
 /// Of two independent laws, where one family holds it.
 std::optional<BiasCovariance> sum(const BiasCovariance& one, const BiasCovariance& other) {
-  if (std::holds_alternative<DeterministicBias>(one)) return other;
-  if (std::holds_alternative<DeterministicBias>(other)) return one;
-  const auto* first = std::get_if<IndependentBias>(&one);
-  const auto* second = std::get_if<IndependentBias>(&other);
-  if (first == nullptr || second == nullptr || !first->law.is_normal() || !second->law.is_normal()) return {};
-  return IndependentBias{first->variance + second->variance};
+  if (is_deterministic(one)) return other;
+  if (is_deterministic(other)) return one;
+  const Vector* first = independent_variances(one);
+  const Vector* second = independent_variances(other);
+  const bool normal = entry_law(one).is_normal() && entry_law(other).is_normal();
+  if (first == nullptr || second == nullptr || !normal) return {};
+  return IndependentBias{*first + *second};
 }
 
 }  // namespace
 
 bool can_scale_rows(const DenseLayer& layer, const Vector& scale) {
-  const auto* shared = std::get_if<SharedWeights>(&layer.weights());
-  if (shared == nullptr) return true;
-  std::vector<std::optional<double>> of(static_cast<std::size_t>(shared->variance.size()));
-  return std::all_of(shared->places.begin(), shared->places.end(), [&](const SharedWeights::Place& place) {
-    auto& known = of[static_cast<std::size_t>(place.parameter)];
-    if (!known) known = scale(place.row);
-    return *known == scale(place.row);
-  });
+  return std::visit(
+      Overloaded{
+          [&](const SharedWeights& law) {
+            std::vector<std::optional<double>> of(static_cast<std::size_t>(law.variance.size()));
+            return std::all_of(law.places.begin(), law.places.end(), [&](const auto& place) {
+              auto& known = of[static_cast<std::size_t>(place.parameter)];
+              if (!known) known = scale(place.row);
+              return *known == scale(place.row);
+            });
+          },
+          [](const OneOf<DeterministicWeights, MeanFieldWeights, KroneckerWeights, KroneckerEigenbasisWeights,
+                         LowRankWeights, FullWeights, JointWeights> auto&) { return true; }},
+      layer.weights());
 }
 
 DenseLayer scaled_rows(const DenseLayer& layer, const Vector& scale, const Vector& shift) {
@@ -159,7 +168,7 @@ DenseLayer with_skip_added(const DenseLayer& layer) {
 
 std::optional<DenseLayer> with_noise(const DenseLayer& layer, const Vector& offset,
                                      const BiasCovariance& noise) {
-  if (std::holds_alternative<JointWeights>(layer.weights())) return {};
+  if (includes_bias(layer.weights())) return {};
   std::optional<BiasCovariance> bias = sum(layer.bias(), noise);
   if (!bias) return {};
   return DenseLayer(layer.name(), layer.weight_mean(), layer.bias_mean() + offset, layer.weights(),

@@ -3,40 +3,14 @@
 // A counter with one digit per mixture layer.
 #include "network/layers/mixture_choices.h"
 
+#include <utility>
+
+#include "network/layers/layer_kind.h"
+
 namespace mixcert {
-namespace {
-
-void collect_sizes(const std::vector<LayerSpec>& layers, std::vector<std::size_t>& sizes) {
-  for (const LayerSpec& spec : layers) {
-    if (const auto* mixture = std::get_if<MixtureSpec>(&spec.variant()))
-      sizes.push_back(mixture->alternatives.size());
-    if (const auto* residual = std::get_if<ResidualSpec>(&spec.variant()))
-      collect_sizes(residual->layers, sizes);
-  }
-}
-
-/// `digit` moves on by one per mixture.
-std::vector<LayerSpec> chosen(const std::vector<LayerSpec>& layers,
-                              std::vector<std::size_t>::const_iterator& digit, double& weight) {
-  std::vector<LayerSpec> result;
-  result.reserve(layers.size());
-  for (const LayerSpec& spec : layers) {
-    if (const auto* mixture = std::get_if<MixtureSpec>(&spec.variant())) {
-      weight *= mixture->weights[*digit];
-      result.emplace_back(mixture->alternatives[*digit++]);
-    } else if (const auto* residual = std::get_if<ResidualSpec>(&spec.variant())) {
-      result.emplace_back(ResidualSpec{chosen(residual->layers, digit, weight)});
-    } else {
-      result.push_back(spec);
-    }
-  }
-  return result;
-}
-
-}  // namespace
 
 MixtureChoices::MixtureChoices(const std::vector<LayerSpec>& layers) : layers_(layers) {
-  collect_sizes(layers, sizes_);
+  for (const LayerSpec& spec : layers) layer_kind(spec)->count_choices(sizes_);
   digits_.resize(sizes_.size(), 0);
 }
 
@@ -47,10 +21,11 @@ double MixtureChoices::count() const {
 }
 
 MixtureChoices::Choice MixtureChoices::current() const {
-  Choice choice;
-  auto digit = digits_.begin();
-  choice.layers = chosen(layers_, digit, choice.weight);
-  return choice;
+  ChoiceCursor cursor{digits_.begin()};
+  std::vector<LayerSpec> layers;
+  layers.reserve(layers_.size());
+  for (const LayerSpec& spec : layers_) layers.push_back(layer_kind(spec)->chosen(cursor));
+  return {cursor.weight, std::move(layers)};
 }
 
 bool MixtureChoices::next() {

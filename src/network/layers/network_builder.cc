@@ -6,73 +6,17 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/overloaded.h"
 #include "mixcert/core/error.h"
 #include "mixcert/network/layer_spec.h"
-#include "network/layers/canonical_chain.h"
+#include "network/layers/chain_builder.h"
 #include "network/layers/feature_steps.h"
 #include "network/layers/mixture_choices.h"
-#include "network/layers/window_taps.h"
 
 namespace mixcert {
 namespace {
 
-/// Adds layer after layer to a chain.
-class ChainBuilder {
- public:
-  ChainBuilder(const LayerShape& shape, MemoryBudget& budget)
-      : shape_(shape), budget_(budget), chain_(shape.size(), budget) {}
-
-  CanonicalChain& chain() { return chain_; }
-
-  void add(const LayerSpec& spec) {
-    const LayerShape after = shape_after(spec, shape_);
-    std::visit(*this, spec.variant());
-    shape_ = after;
-  }
-
-  void operator()(const DenseSpec& spec) { chain_.affine(spec.layer); }
-  void operator()(const Conv2dSpec& spec) { chain_.affine(expand_convolution(spec, budget_)); }
-  void operator()(const AvgPool2dSpec& spec) {
-    chain_.affine(expand_average_pool(spec.window, shape_, budget_));
-  }
-  void operator()(const MaxPool2dSpec& spec) {
-    for (MaximumLayer& round : expand_max_pool(spec.window, shape_, budget_)) {
-      chain_.affine(std::move(round.layer));
-      if (!round.unchanged.empty())
-        chain_.activation(Activation(ActivationFunction::Relu), std::move(round.unchanged));
-    }
-  }
-  void operator()(const FlattenSpec&) {}
-  void operator()(const BatchNormSpec& spec) { chain_.scale(spec.name, batch_norm_scale(spec, shape_)); }
-  void operator()(const ActivationSpec& spec) { chain_.activation(spec.activation); }
-  void operator()(const DropoutSpec& spec) { chain_.mask(Mask::bernoulli(spec.rate)); }
-  void operator()(const GaussianDropoutSpec& spec) { chain_.mask(Mask::gaussian(spec.rate)); }
-  void operator()(const GaussianNoiseSpec& spec) {
-    if (spec.deviation == 0.0) return;
-    const Index size = shape_.size();
-    chain_.noise("noise", Vector::Zero(size),
-                 IndependentBias{Vector::Constant(size, spec.deviation * spec.deviation)});
-  }
-  void operator()(const ResidualSpec& spec) {
-    const LayerShape before = shape_;
-    chain_.begin_residual();
-    for (const LayerSpec& layer : spec.layers) add(layer);
-    chain_.end_residual();
-    shape_ = before;
-  }
-  void operator()(const MixtureSpec&) {
-    throw InvalidArgument("mixture: expected one alternative to be chosen");
-  }
-
- private:
-  LayerShape shape_;
-  MemoryBudget& budget_;
-  CanonicalChain chain_;
-};
-
 /// Layers of the deterministic front: everything before the first random layer. A network without one keeps
-/// its last dense layer.
+/// its last dense layer; where that is of another kind, an identity stands for it (L.5).
 std::size_t front_length(const std::vector<LayerSpec>& layers) {
   const auto random = std::find_if(layers.begin(), layers.end(),
                                    [](const LayerSpec& spec) { return !is_deterministic(spec); });
@@ -82,30 +26,9 @@ std::size_t front_length(const std::vector<LayerSpec>& layers) {
   return length == 1 && std::holds_alternative<ActivationSpec>(layers.front().variant()) ? 0 : length;
 }
 
-/// Work and memory of evaluating the front are bounded by what its layers take.
-void charge_front(const std::vector<LayerSpec>& front, LayerShape shape, MemoryBudget& budget) {
-  for (const LayerSpec& spec : front) {
-    const auto pool = [&](const Window2d& window) {
-      budget.take(std::string(type_name(spec)), 32.0 * tap_count(window, shape.image));
-    };
-    const LayerShape after = shape_after(spec, shape);
-    if (const auto* average = std::get_if<AvgPool2dSpec>(&spec.variant())) pool(average->window);
-    if (const auto* maximum = std::get_if<MaxPool2dSpec>(&spec.variant())) pool(maximum->window);
-    if (const auto* residual = std::get_if<ResidualSpec>(&spec.variant())) {
-      charge_front(residual->layers, shape, budget);
-    }
-    if (const auto* convolution = std::get_if<Conv2dSpec>(&spec.variant())) {
-      const Index channels = convolution->in / convolution->groups;
-      budget.take(title(spec),
-                  8.0 * tap_count(convolution->window, convolution->image) * static_cast<double>(channels));
-    }
-    shape = after;
-  }
-}
-
 std::shared_ptr<const FeatureMap> make_front(const std::vector<LayerSpec>& front, const LayerShape& input,
                                              const LayerShape& output, MemoryBudget& budget) {
-  charge_front(front, input, budget);
+  charge_steps(front, input, budget);
   FeatureSteps steps = feature_steps(front, input);
   if (steps.empty()) return nullptr;
   return make_feature_map(std::move(steps), input.size(), output.size());

@@ -41,15 +41,14 @@ std::string law_text(std::string_view family, const EntryLaw& law) {
 }
 
 std::string weights_text(const DenseLayer& layer) {
-  const auto* law = std::get_if<MeanFieldWeights>(&layer.weights());
-  return law_text(family_name(layer.weights()), law != nullptr ? law->law : EntryLaw());
+  return law_text(family_name(layer.weights()), entry_law(layer.weights()));
 }
 
 std::string bias_text(const DenseLayer& layer) {
-  const auto* law = std::get_if<IndependentBias>(&layer.bias());
-  const bool shared = law == nullptr && std::holds_alternative<SharedWeights>(layer.weights()) &&
-                      !layer.bias_variances().isZero(0.0);
-  return shared ? "shared" : law_text(family_name(layer.bias()), law != nullptr ? law->law : EntryLaw());
+  // A word for one family: all others keep the law of the bias apart, or say "full-with-bias" of the weights.
+  const bool shared = std::holds_alternative<SharedWeights>(layer.weights()) &&
+                      independent_variances(layer.bias()) == nullptr && !layer.bias_variances().isZero(0.0);
+  return shared ? "shared" : law_text(family_name(layer.bias()), entry_law(layer.bias()));
 }
 
 std::string canonical_layers(const Network& network) {

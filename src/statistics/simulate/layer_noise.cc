@@ -229,9 +229,9 @@ class NoiseBuilder {
     terms_.push_back(std::make_unique<Noise>(std::forward<Arguments>(arguments)...));
   }
   void add_mean_field(const Matrix& variance) {
-    const auto* bias = std::get_if<IndependentBias>(&layer_.bias());
-    bias_is_absorbed_ = group_size_ == 1 && bias != nullptr && bias->law.is_normal();
-    const Vector absorbed = bias_is_absorbed_ ? bias->variance : Vector(Vector::Zero(layer_.outputs()));
+    const Vector* bias = independent_variances(layer_.bias());
+    bias_is_absorbed_ = group_size_ == 1 && bias != nullptr && entry_law(layer_.bias()).is_normal();
+    const Vector absorbed = bias_is_absorbed_ ? *bias : Vector(Vector::Zero(layer_.outputs()));
     terms_.push_back(mean_field_noise(variance, absorbed, group_size_));
   }
   void add_full(const Matrix& covariance, bool includes_bias) {
@@ -245,12 +245,6 @@ class NoiseBuilder {
 };
 
 }  // namespace
-
-bool has_normal_law(const DenseLayer& layer) {
-  const auto* weights = std::get_if<MeanFieldWeights>(&layer.weights());
-  const auto* bias = std::get_if<IndependentBias>(&layer.bias());
-  return (weights == nullptr || weights->law.is_normal()) && (bias == nullptr || bias->law.is_normal());
-}
 
 std::vector<std::unique_ptr<LayerNoise>> make_layer_noise(const DenseLayer& layer, Index group_size) {
   return NoiseBuilder(layer, group_size).build();

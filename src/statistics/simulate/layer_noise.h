@@ -27,9 +27,6 @@ class LayerNoise {
   virtual void add(const Matrix& activations, Generator& generator, Matrix& outputs) const = 0;
 };
 
-/// Are weights and bias jointly Gaussian?
-bool has_normal_law(const DenseLayer& layer);
-
 /// Independent terms that sum to the noise of `layer`; none for a deterministic layer.
 /// Whatever has to be factored is factored here.
 std::vector<std::unique_ptr<LayerNoise>> make_layer_noise(const DenseLayer& layer, Index group_size);

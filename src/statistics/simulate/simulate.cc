@@ -34,7 +34,7 @@ class Simulator {
  public:
   Simulator(const Network& network, ConstMatrixRef inputs) : network_(network), input_count_(inputs.cols()) {
     first_activations_ = network.activation(0).apply(network.features(inputs).values);
-    const bool normal = has_normal_law(network.layer(0));
+    const bool normal = network.layer(0).is_gaussian();
     if (normal) first_layer_.emplace(first_layer_law());
     for (Index k = 0; k < network.layer_count(); ++k) {
       noise_.push_back(k > 0 || !normal ? make_layer_noise(network.layer(k), input_count_) : NoiseTerms());

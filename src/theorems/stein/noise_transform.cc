@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
-#include <variant>
 
 namespace mixcert {
 namespace {
@@ -113,10 +112,10 @@ NoiseTransform noise_transform(const ActivationMap& activation, const DenseLayer
                                const Gaussian& piece, const std::vector<NeuronKernels>& kernels,
                                const Vector& noise) {
   const Vector deviations = piece.covariance.variances().cwiseSqrt();
-  const auto* weights = std::get_if<MeanFieldWeights>(&layer.weights());
+  const Matrix* variances = independent_variances(layer.weights());
   Matrix per_unit = Matrix::Zero(layer.inputs(), layer.outputs());
-  for (Index l = 0; weights != nullptr && l < layer.outputs(); ++l) {
-    if (noise(l) > 0.0) per_unit.col(l) = weights->variance.row(l).transpose() / noise(l);
+  for (Index l = 0; variances != nullptr && l < layer.outputs(); ++l) {
+    if (noise(l) > 0.0) per_unit.col(l) = variances->row(l).transpose() / noise(l);
   }
   std::vector<NeuronDamping> neurons;
   for (Index j = 0; j < layer.inputs(); ++j) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <utility>
-#include <variant>
 
 #include "core/column_product.h"
 #include "theorems/stein/stein_distance.h"
@@ -106,8 +105,8 @@ Matrix packed_squares(const Matrix& x) {
 
 SteinColumns::SteinColumns(const DenseLayer& layer, Matrix new_root)
     : weights(layer.weight_mean()), root(std::move(new_root)), root_size(root.norm()) {
-  const auto* law = std::get_if<MeanFieldWeights>(&layer.weights());
-  variances = law != nullptr ? law->variance : Matrix::Zero(weights.rows(), weights.cols());
+  const Matrix* of_weights = independent_variances(layer.weights());
+  variances = of_weights != nullptr ? *of_weights : Matrix::Zero(weights.rows(), weights.cols());
   images = root * weights;
   mixed = root * variances.cwiseProduct(weights);
   image_squares = packed_squares(images);

@@ -7,7 +7,6 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
-#include <variant>
 
 #include "methods/moment/moment_error.h"
 
@@ -26,7 +25,7 @@ struct LayerKernels {
 LayerKernels layer_kernels(const ActivationMap& activation, const DenseLayer& layer, const Gaussian& piece,
                            const SurrogateLaw& law) {
   const Matrix& m = layer.weight_mean();
-  const auto* mean_field = std::get_if<MeanFieldWeights>(&layer.weights());
+  const Matrix* weight_variances = independent_variances(layer.weights());
   const Vector deviations = piece.covariance.variances().cwiseSqrt();
   const double relative = rounding_gamma(piece.covariance.rank() + 4) * activation.lipschitz().upper;
   LayerKernels all;
@@ -42,8 +41,8 @@ LayerKernels layer_kernels(const ActivationMap& activation, const DenseLayer& la
     all.error += k.variance.error * squared;
     sizes += k.variance.value * squared;
     double noise = 0.0;
-    if (mean_field != nullptr) {
-      const auto v = mean_field->variance.col(j);
+    if (weight_variances != nullptr) {
+      const auto v = weight_variances->col(j);
       all.noise += k.second.value * v;
       all.error += k.second.error * v.norm();
       sizes += k.second.value * v.norm();

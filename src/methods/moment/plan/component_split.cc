@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
-#include <variant>
 
 #include "activation/gaussian_moments.h"
 #include "methods/moment/plan/split_planner.h"
@@ -53,10 +52,10 @@ ComponentSplitter::ComponentSplitter(const Prepared& prepared, Index layer)
   signal_weight_ = scale * norm.gram.diagonal();
   noise_weight_ = Vector::Zero(signal_weight_.size());
   const DenseLayer& next = prepared.network.layer(layer);
-  if (const auto* law = std::get_if<MeanFieldWeights>(&next.weights())) {
+  if (const Matrix* variances = independent_variances(next.weights())) {
     // Var S / (4 E S) with activations of size one: only the scale of E S matters here.
-    const Vector noise = 4.0 * (law->variance.rowwise().sum() + next.bias_variances()).array().max(1e-300);
-    noise_weight_ = scale * law->variance.cwiseAbs2().transpose() * norm.metric.cwiseQuotient(noise);
+    const Vector noise = 4.0 * (variances->rowwise().sum() + next.bias_variances()).array().max(1e-300);
+    noise_weight_ = scale * variances->cwiseAbs2().transpose() * norm.metric.cwiseQuotient(noise);
   }
 }
 

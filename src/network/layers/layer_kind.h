@@ -1,0 +1,135 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// What a layer of every kind answers for itself: geometry, checks, randomness, what becomes of it, and what
+// files and reports hold of it. One source per kind in kinds/. A kind in the variant without its source, and
+// a source without one of the answers, do not compile; answers that many kinds share are classes that a kind
+// names (kind_bases.h), not defaults that it falls into.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mixcert/network/layer_spec.h"
+
+namespace mixcert {
+
+class ChainBuilder;
+class FeatureStep;
+class MemoryBudget;
+
+/// A tensor as files and Python know it.
+struct LayerTensor {
+  std::string_view ending;         ///< of its name in files, behind the layer's name: ".weight.mean"
+  std::vector<Index> shape;        ///< the last index varies fastest
+  const Vector* values = nullptr;  ///< those of the layer; empty: zero, and not stored
+};
+
+/// The tensors of a layer itself, without those of layers inside it.
+struct OwnTensors {
+  const DenseLayer* dense = nullptr;  ///< its tensors depend on its law
+  std::vector<LayerTensor> plain = {};
+
+  /// Numbers that are stored.
+  [[nodiscard]] Index count() const;
+};
+
+/// What is particular to a layer, for a reader: "kernel 3", or words and a number.
+struct LayerDetail {
+  std::string words;
+  std::optional<double> number = {};
+};
+
+/// What the layers in front say of a network's input.
+struct InputShape {
+  MaybeShape told;
+  MaybeShape fallback;  ///< features of a batch norm, where no layer has a size of its own
+};
+
+/// One way to choose an alternative of every mixture, in reading order.
+struct ChoiceCursor {
+  std::vector<std::size_t>::const_iterator digit;  ///< of the next mixture
+  double weight = 1.0;                             ///< of the alternatives chosen so far
+};
+
+class LayerKind;
+using LayerKindPointer = std::unique_ptr<const LayerKind>;
+
+/// Layers inside a layer: a chain, or where there are weights alternatives, one of which is drawn.
+struct InnerLayers {
+  std::vector<LayerKindPointer> layers = {};
+  std::vector<double> weights = {};
+};
+
+/// Refers to the layer that it was made for, which must outlive it.
+class LayerKind {
+ public:
+  LayerKind() = default;
+  LayerKind(const LayerKind&) = delete;
+  LayerKind& operator=(const LayerKind&) = delete;
+  virtual ~LayerKind() = default;
+
+  /// As files spell it.
+  [[nodiscard]] virtual std::string_view type() const = 0;
+  /// Null where layers of this kind have none.
+  [[nodiscard]] virtual const std::string* name() const = 0;
+  /// "conv2d 'name'", or the type alone.
+  [[nodiscard]] std::string title() const;
+  [[nodiscard]] virtual std::vector<LayerDetail> details() const = 0;
+  [[nodiscard]] virtual OwnTensors tensors() const = 0;
+  [[nodiscard]] virtual InnerLayers inner() const = 0;
+  /// The layer called `place` where it has an empty name, and layers inside it "place.0", ...; nothing where
+  /// no name changes.
+  [[nodiscard]] virtual std::optional<LayerSpec> named(const std::string& place) const = 0;
+
+  /// Sizes, finiteness and signs of tensors, rates, weights of mixtures. Layers inside are left to their own
+  /// turn. Throws InvalidArgument.
+  virtual void check_numbers() const = 0;
+  /// The shape behind the layer; throws InvalidArgument where it does not fit. Layers inside are checked.
+  [[nodiscard]] virtual LayerShape geometry(const LayerShape& before) const = 0;
+  /// Numbers and geometry.
+  [[nodiscard]] LayerShape shape_after(const LayerShape& before) const;
+  /// Says what shape it wants where nothing in front has said more.
+  virtual void tell_input(InputShape& input) const = 0;
+
+  /// Does the layer, given its input, always give the same output?
+  [[nodiscard]] virtual bool is_deterministic() const = 0;
+  /// The layer with every random number at its mean.
+  [[nodiscard]] virtual LayerSpec without_noise() const = 0;
+  /// Adds the number of alternatives of every mixture in it (L.6).
+  virtual void count_choices(std::vector<std::size_t>& sizes) const = 0;
+  /// The layer with its mixtures replaced by the alternatives at the cursor, which moves behind them.
+  [[nodiscard]] virtual LayerSpec chosen(ChoiceCursor& cursor) const = 0;
+
+  /// The deterministic layer at one input (L.1); null where it changes nothing.
+  [[nodiscard]] virtual std::unique_ptr<FeatureStep> step(const LayerShape& before) const = 0;
+  /// Takes what its step will need; work is bounded by it, too.
+  virtual void charge_step(const LayerShape& before, MemoryBudget& budget) const = 0;
+  /// Adds the layer to a canonical network (L.2) - (L.7).
+  virtual void expand(ChainBuilder& builder) const = 0;
+};
+
+LayerKindPointer kind(const DenseSpec& spec);
+LayerKindPointer kind(const Conv2dSpec& spec);
+LayerKindPointer kind(const AvgPool2dSpec& spec);
+LayerKindPointer kind(const MaxPool2dSpec& spec);
+LayerKindPointer kind(const FlattenSpec& spec);
+LayerKindPointer kind(const BatchNormSpec& spec);
+LayerKindPointer kind(const ActivationSpec& spec);
+LayerKindPointer kind(const DropoutSpec& spec);
+LayerKindPointer kind(const GaussianDropoutSpec& spec);
+LayerKindPointer kind(const GaussianNoiseSpec& spec);
+LayerKindPointer kind(const ResidualSpec& spec);
+LayerKindPointer kind(const MixtureSpec& spec);
+
+/// Of whichever kind it is.
+LayerKindPointer layer_kind(const LayerSpec& spec);
+
+/// Layers without a name get their place in the list behind `prefix`: "0", "1.2" inside others.
+void name_layers(std::vector<LayerSpec>& layers, const std::string& prefix);
+/// The first layer that has a size of its own tells it.
+void ask_input(const std::vector<LayerSpec>& layers, InputShape& input);
+
+}  // namespace mixcert
