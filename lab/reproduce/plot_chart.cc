@@ -142,7 +142,8 @@ class PlotChart {
     shown["values"] = std::move(places);
     shown["encode"]["labels"]["update"]["text"] = signal(name + "_names[datum.value]");
     if (axis.turned)
-      shown.update({{"labelAngle", -40}, {"labelAlign", "right"}, {"labelBaseline", "middle"}});
+      shown.update(
+          {{"labelAngle", -40}, {"labelAlign", "right"}, {"labelBaseline", "middle"}, {"labelLimit", 240}});
   }
 
   /// A mark over the data of that name; nothing is drawn outside of the frame.
