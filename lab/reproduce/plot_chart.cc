@@ -66,7 +66,7 @@ class PlotChart {
     for (const PlotHeat& heat : plot.heat) add(heat);
     for (const PlotLine& line : plot.lines) add(line);
     for (const PlotDots& dots : plot.dots) add(dots);
-    legend_.write(plot.wide, scales_, legends_);
+    legend_.write(scales_, legends_);
     add_height();
   }
 
