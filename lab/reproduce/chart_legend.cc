@@ -11,9 +11,8 @@
 namespace mixcert::lab {
 namespace {
 
-/// Pixels that a legend may take in a half and in a whole row of the page, and that one of its entries takes.
+/// Pixels that a legend may take, also on narrow screens, and that one of its entries takes.
 constexpr double kRoom = 300.0;
-constexpr double kWideRoom = 760.0;
 constexpr double kEntry = 40.0;
 constexpr double kLetter = 5.7;
 
@@ -48,7 +47,7 @@ void ChartLegend::add(const std::string& name, Colour colour, Dash dash, Swatch 
   opacities_.push_back(swatch == Swatch::Band ? kBandOpacity : 1.0);
 }
 
-void ChartLegend::write(bool wide, Json& scales, Json& legends) const {
+void ChartLegend::write(Json& scales, Json& legends) const {
   if (names_.empty()) return;
   std::size_t longest = 0;
   for (const Json& name : names_) longest = std::max(longest, name.get_ref<const std::string&>().size());
@@ -69,7 +68,7 @@ void ChartLegend::write(bool wide, Json& scales, Json& legends) const {
                      {"opacity", "legend_opacity"},
                      {"orient", "top"},
                      {"direction", "horizontal"},
-                     {"columns", std::max(1, static_cast<int>((wide ? kWideRoom : kRoom) / entry))},
+                     {"columns", std::max(1, static_cast<int>(kRoom / entry))},
                      {"columnPadding", 12},
                      {"labelLimit", 0},
                      {"symbolSize", 480},

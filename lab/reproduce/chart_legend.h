@@ -29,7 +29,7 @@ class ChartLegend {
   /// The first series of a name; those without one have no entry.
   void add(const std::string& name, Colour colour, Dash dash, Swatch swatch);
   /// The legend above the frame and its scales, where there is an entry.
-  void write(bool wide, Json& scales, Json& legends) const;
+  void write(Json& scales, Json& legends) const;
 
  private:
   /// An element for every entry.

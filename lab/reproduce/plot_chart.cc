@@ -66,7 +66,7 @@ class PlotChart {
     for (const PlotHeat& heat : plot.heat) add(heat);
     for (const PlotLine& line : plot.lines) add(line);
     for (const PlotDots& dots : plot.dots) add(dots);
-    legend_.write(plot.wide, scales_, legends_);
+    legend_.write(scales_, legends_);
     add_height();
   }
 
@@ -142,7 +142,8 @@ class PlotChart {
     shown["values"] = std::move(places);
     shown["encode"]["labels"]["update"]["text"] = signal(name + "_names[datum.value]");
     if (axis.turned)
-      shown.update({{"labelAngle", -40}, {"labelAlign", "right"}, {"labelBaseline", "middle"}});
+      shown.update(
+          {{"labelAngle", -40}, {"labelAlign", "right"}, {"labelBaseline", "middle"}, {"labelLimit", 240}});
   }
 
   /// A mark over the data of that name; nothing is drawn outside of the frame.
