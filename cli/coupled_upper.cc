@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "methods/moment/moment_propagate.h"
-#include "mixcert/statistics/two_sided.h"
+#include "mixcert/statistics/simulate.h"
 #include "statistics/coupled_simulation.h"
 #include "terminal.h"
 

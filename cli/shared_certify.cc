@@ -6,7 +6,7 @@
 #include "io/results/result_journal.h"
 #include "journaled_run.h"
 #include "mixcert/core/error.h"
-#include "mixcert/statistics/two_sided.h"
+#include "mixcert/statistics/simulate.h"
 #include "mixcert/transport/mixture_transport.h"
 #include "terminal.h"
 

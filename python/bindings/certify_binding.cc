@@ -12,7 +12,7 @@
 #include "interruptible.h"
 #include "keywords.h"
 #include "mixcert/certify/certify.h"
-#include "mixcert/statistics/two_sided.h"
+#include "mixcert/statistics/simulate.h"
 #include "mixcert/transport/mixture_transport.h"
 
 namespace mixcert::python {
