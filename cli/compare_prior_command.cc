@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "command.h"
+#include "command_flags.h"
+#include "command_json.h"
 #include "mixcert/core/version.h"
 #include "mixcert/io/model_file.h"
 #include "mixcert/statistics/prior_comparison.h"
 #include "report/terminal/text_report.h"
 #include "run_context.h"
-#include "target_flags.h"
 #include "terminal.h"
-#include "tune_json.h"
 
 namespace mixcert::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "command.h"
-#include "explain_json.h"
+#include "command_json.h"
 #include "io/files/byte_source.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
