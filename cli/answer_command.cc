@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "answer_json.h"
 #include "answer_subjects.h"
 #include "command.h"
+#include "command_json.h"
 #include "mixcert/answer/scores.h"
 #include "mixcert/core/version.h"
 #include "report/pages/command_pages.h"

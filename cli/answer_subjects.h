@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "command_flags.h"
 #include "mixcert/answer/questions.h"
 #include "mixcert/answer/statement.h"
 #include "mixcert/io/result_file.h"
-#include "report_flags.h"
 
 namespace mixcert::cli {
 

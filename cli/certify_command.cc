@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "command.h"
+#include "command_flags.h"
 #include "mixcert/answer/answers.h"
 #include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
@@ -21,7 +22,6 @@
 #include "model_flags.h"
 #include "report/pages/command_pages.h"
 #include "report/terminal/text_report.h"
-#include "report_flags.h"
 #include "run_context.h"
 #include "shared_certify.h"
 #include "team.h"

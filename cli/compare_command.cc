@@ -12,6 +12,7 @@
 #include <string>
 
 #include "command.h"
+#include "command_flags.h"
 #include "compared_rows.h"
 #include "core/text_table.h"
 #include "mixcert/core/error.h"
@@ -19,7 +20,6 @@
 #include "mixcert/io/result_file.h"
 #include "model_flags.h"
 #include "run_context.h"
-#include "sampling_flags.h"
 #include "terminal.h"
 
 namespace mixcert::cli {

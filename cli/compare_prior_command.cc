@@ -8,26 +8,26 @@
 #include <vector>
 
 #include "command.h"
+#include "command_flags.h"
+#include "command_json.h"
 #include "mixcert/core/version.h"
 #include "mixcert/io/model_file.h"
 #include "mixcert/statistics/prior_comparison.h"
 #include "report/terminal/text_report.h"
 #include "run_context.h"
-#include "target_flags.h"
 #include "terminal.h"
-#include "tune_json.h"
 
 namespace mixcert::cli {
 namespace {
 
-struct CompareArguments {
+struct ComparePriorArguments {
   std::string model;
   TargetFlags target;
   std::optional<std::string> json;
   PriorComparisonOptions options;
 };
 
-void run_compare(const CompareArguments& arguments) {
+void run_compare_prior(const ComparePriorArguments& arguments) {
   arguments.options.validate();
   arguments.target.check();
   std::vector<NamedFile> read = arguments.target.files();
@@ -55,14 +55,14 @@ void run_compare(const CompareArguments& arguments) {
 void add_compare_prior_command(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("compare-prior", "distance between a network's prior and a target law");
-  auto arguments = std::make_shared<CompareArguments>();
+  auto arguments = std::make_shared<ComparePriorArguments>();
   add_model_option(*command, arguments->model);
   arguments->target.add_to(*command);
   command->add_option("--json", arguments->json, "write the distances")->type_name("FILE");
   add_table_options(*command, prior_comparison_table(), arguments->options);
   command->footer(
       "Example:\n  mixcert compare-prior prior.safetensors --inputs x.csv --kernel \"rbf(lengthscale=0.5)\"");
-  command->callback([arguments] { run_compare(*arguments); });
+  command->callback([arguments] { run_compare_prior(*arguments); });
 }
 
 }  // namespace mixcert::cli

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "command.h"
+#include "command_json.h"
 #include "core/text_table.h"
-#include "explain_json.h"
 #include "io/files/byte_source.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"

@@ -7,12 +7,12 @@
 #include <string>
 
 #include "command.h"
+#include "command_flags.h"
 #include "io/formats/npy.h"
 #include "mixcert/core/error.h"
 #include "mixcert/statistics/simulate.h"
 #include "model_flags.h"
 #include "run_context.h"
-#include "sampling_flags.h"
 #include "terminal.h"
 
 namespace mixcert::cli {

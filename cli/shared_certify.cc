@@ -3,14 +3,57 @@
 // Journal, team and output of one run.
 #include "shared_certify.h"
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "io/results/result_journal.h"
-#include "journaled_run.h"
 #include "mixcert/core/error.h"
-#include "mixcert/statistics/two_sided.h"
+#include "mixcert/statistics/simulate.h"
 #include "mixcert/transport/mixture_transport.h"
 #include "terminal.h"
 
 namespace mixcert::cli {
+namespace {
+
+/// Results as they come, in any order, into the journal; and on to the output in the order of the inputs.
+class JournaledRun {
+ public:
+  /// Hands on at once what the journal holds already. Both must outlive this.
+  JournaledRun(ResultJournal& journal, const ResultSink& output) : journal_(journal), output_(output) {
+    hand_on();
+  }
+
+  /// Inputs without a result.
+  [[nodiscard]] std::vector<Index> missing() const {
+    std::vector<Index> inputs;
+    for (Index i = next_; i < journal_.inputs(); ++i) {
+      if (!journal_.has(i)) inputs.push_back(i);
+    }
+    return inputs;
+  }
+
+  /// encode_result()'s bytes.
+  void add(Index input, std::string_view encoded) {
+    journal_.append(input, encoded);
+    if (input == next_) {
+      ++next_;
+      output_(io::decode_result(encoded, journal_.path().string()));
+    }
+    hand_on();
+  }
+
+ private:
+  void hand_on() {
+    for (; next_ < journal_.inputs() && journal_.has(next_); ++next_) output_(journal_.read(next_));
+  }
+
+  ResultJournal& journal_;
+  const ResultSink& output_;
+  Index next_ = 0;
+};
+
+}  // namespace
 
 Services certify_services() {
   Services services;

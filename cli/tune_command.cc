@@ -8,17 +8,16 @@
 #include <string>
 
 #include "command.h"
+#include "command_flags.h"
+#include "command_json.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
 #include "mixcert/statistics/prior_comparison.h"
 #include "mixcert/tune/tune.h"
 #include "report/pages/command_pages.h"
 #include "report/terminal/text_report.h"
-#include "report_flags.h"
 #include "run_context.h"
-#include "target_flags.h"
 #include "terminal.h"
-#include "tune_json.h"
 
 namespace mixcert::cli {
 namespace {

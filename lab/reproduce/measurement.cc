@@ -10,7 +10,6 @@
 
 #include "mixcert/certify/certify.h"
 #include "mixcert/statistics/simulate.h"
-#include "mixcert/statistics/two_sided.h"
 #include "mixcert/transport/mixture_transport.h"
 #include "mixcert/tune/tune.h"
 

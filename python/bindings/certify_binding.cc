@@ -13,7 +13,7 @@
 #include "keywords.h"
 #include "mixcert/certify/certify.h"
 #include "mixcert/certify/result_text.h"
-#include "mixcert/statistics/two_sided.h"
+#include "mixcert/statistics/simulate.h"
 #include "mixcert/transport/mixture_transport.h"
 
 namespace mixcert::python {

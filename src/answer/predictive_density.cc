@@ -20,7 +20,7 @@ namespace mixcert {
 namespace {
 
 constexpr double kHalfLogTwoPi = 0.91893853320467274;
-const double kSteepest = std::exp(-0.5);          // sup |f'| s/C
+const double kSteepestDensity = std::exp(-0.5);   // sup |f'| s/C
 const double kMostConvex = 2.0 * std::exp(-1.5);  // sup f'' s^2/C; sup -f'' is C/s^2
 
 /// Logarithms of weighted sums of positive terms, in units of s: m = y + s u. Terms are accurate to some
@@ -86,7 +86,7 @@ double log_mean_lower(const KernelIntegrals& q, double w2, double w1) {
   const double log_loss = log_second_order(q, w2, 1.0);
   const double by_tilt = q.log_mean - q.slack - std::exp(log_loss - q.log_mean + q.slack) * (1.0 + 1e-14);
   const double mean = std::exp(q.log_mean - q.slack);
-  const double loss = std::min(w1 * kSteepest, std::exp(log_loss)) * (1.0 + 1e-14);
+  const double loss = std::min(w1 * kSteepestDensity, std::exp(log_loss)) * (1.0 + 1e-14);
   const double by_difference = mean > loss ? std::log((mean - loss) * (1.0 - 1e-14)) - 1e-14 : -kInfinity;
   return std::max({by_jensen, by_tilt, mean > 1e-200 ? by_difference : -kInfinity});
 }
@@ -94,7 +94,8 @@ double log_mean_lower(const KernelIntegrals& q, double w2, double w1) {
 /// Least proven upper bound of log E_p e^-Z; 0 holds for every law.
 double log_mean_upper(const KernelIntegrals& q, double w2, double w1) {
   if (!std::isfinite(w2)) return 0.0;
-  const double log_gain = std::min(std::log(w1 * kSteepest) + 1e-14, log_second_order(q, w2, kMostConvex));
+  const double log_gain =
+      std::min(std::log(w1 * kSteepestDensity) + 1e-14, log_second_order(q, w2, kMostConvex));
   return std::min(0.0, log_add(q.log_mean + q.slack, log_gain));
 }
 

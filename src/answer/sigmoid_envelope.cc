@@ -1,5 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
+// The envelope of the logistic function (U.12), and its tables.
+//
 // h(v) = s(v) + kappa (u - v)^2 has h'' = s'' + 2 kappa, and s'' + 2 kappa < 0 on one interval (z1, z2) of
 // v > 0 at most. h is convex before and after it and concave within, so that its least value is that of the
 // two convex parts, each found by Newton's method (U.12).

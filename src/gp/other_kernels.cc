@@ -16,7 +16,7 @@ namespace {
 double scalar(const Arguments& arguments, std::size_t place) { return arguments[place].values(0); }
 
 constexpr std::size_t kPeriod = 0;
-constexpr std::size_t kLengthscale = 1;
+constexpr std::size_t kPeriodicLengthscale = 1;
 constexpr std::size_t kPeriodicVariance = 2;
 
 /// pi (x - y) / p, coordinates in rows, of all columns of `a` against one point.
@@ -25,7 +25,8 @@ Eigen::ArrayXXd phases(const Arguments& arguments, ConstMatrixRef a, ConstVector
 }
 
 Matrix periodic_values(const Arguments& arguments, const PointPair& points) {
-  const double inverse_square = 1.0 / (scalar(arguments, kLengthscale) * scalar(arguments, kLengthscale));
+  const double inverse_square =
+      1.0 / (scalar(arguments, kPeriodicLengthscale) * scalar(arguments, kPeriodicLengthscale));
   Matrix values(points.a.cols(), points.b.cols());
   for (Index j = 0; j < points.b.cols(); ++j) {
     values.col(j) = phases(arguments, points.a, points.b.col(j)).sin().square().colwise().sum().transpose();
@@ -38,7 +39,8 @@ Vector periodic_variances(const Arguments& arguments, ConstMatrixRef inputs) {
 }
 
 Vector periodic_gradient(const Arguments& arguments, ConstMatrixRef inputs, const Matrix& weights) {
-  const double inverse_square = 1.0 / (scalar(arguments, kLengthscale) * scalar(arguments, kLengthscale));
+  const double inverse_square =
+      1.0 / (scalar(arguments, kPeriodicLengthscale) * scalar(arguments, kPeriodicLengthscale));
   const Matrix weighted = weights.cwiseProduct(periodic_values(arguments, {inputs, inputs, true}));
   double by_period = 0.0;
   double by_lengthscale = 0.0;

@@ -44,11 +44,11 @@ struct Matern52 {
   }
 };
 
-constexpr std::size_t kLengthscale = 0;
-constexpr std::size_t kVariance = 1;
+constexpr std::size_t kStationaryLengthscale = 0;
+constexpr std::size_t kStationaryVariance = 1;
 
 Vector scales(const Arguments& arguments, Index dimension) {
-  return per_coordinate("lengthscale", arguments[kLengthscale], dimension);
+  return per_coordinate("lengthscale", arguments[kStationaryLengthscale], dimension);
 }
 
 /// Differences before squares: |x|^2 + |y|^2 - 2 x'y would lose the digits of close points.
@@ -64,28 +64,28 @@ ArrayXXd scaled_squares(const Vector& lengthscales, const PointPair& points) {
 template <class Profile>
 Matrix stationary_values(const Arguments& arguments, const PointPair& points) {
   const ArrayXXd squares = scaled_squares(scales(arguments, points.a.rows()), points);
-  return arguments[kVariance].values(0) * Profile::value(squares).matrix();
+  return arguments[kStationaryVariance].values(0) * Profile::value(squares).matrix();
 }
 
 Vector stationary_variances(const Arguments& arguments, ConstMatrixRef inputs) {
-  require_dimension("lengthscale", arguments[kLengthscale], inputs.rows());
-  return Vector::Constant(inputs.cols(), arguments[kVariance].values(0));
+  require_dimension("lengthscale", arguments[kStationaryLengthscale], inputs.rows());
+  return Vector::Constant(inputs.cols(), arguments[kStationaryVariance].values(0));
 }
 
 template <class Profile>
 Vector stationary_gradient(const Arguments& arguments, ConstMatrixRef inputs, const Matrix& weights) {
   const Vector lengthscales = scales(arguments, inputs.rows());
   const ArrayXXd squares = scaled_squares(lengthscales, {inputs, inputs, true});
-  const double variance = arguments[kVariance].values(0);
+  const double variance = arguments[kStationaryVariance].values(0);
   const Matrix slopes = (variance * weights.array() * Profile::slope(squares)).matrix();
   const Matrix scaled = lengthscales.cwiseInverse().asDiagonal() * inputs;
   Vector by_coordinate = Vector::Zero(inputs.rows());
   for (Index j = 0; j < inputs.cols(); ++j) {
     by_coordinate += (scaled.colwise() - scaled.col(j)).cwiseAbs2() * slopes.col(j);
   }
-  const Index count = arguments[kLengthscale].values.size();
+  const Index count = arguments[kStationaryLengthscale].values.size();
   Vector gradient(count + 1);
-  if (arguments[kLengthscale].is_list) {
+  if (arguments[kStationaryLengthscale].is_list) {
     gradient.head(count) = by_coordinate;
   } else {
     gradient(0) = by_coordinate.sum();

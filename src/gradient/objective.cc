@@ -10,7 +10,7 @@
 
 #include "gradient/joint/joint_gradient.h"
 #include "gradient/signature/signature_gradient.h"
-#include "gradient/transport_gradient.h"
+#include "gradient/weight_gradient.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert {

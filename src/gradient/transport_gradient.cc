@@ -1,13 +1,12 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Derivatives of transport costs: dense (Z.40 - Z.42), and of the gain of structured covariances (Z.24).
-#include "gradient/transport_gradient.h"
-
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "gradient/weight_gradient.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
 #include "mixcert/transport/mixture_transport.h"

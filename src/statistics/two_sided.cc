@@ -1,8 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Statistics of a result: (C.2) and (C.6) below, (C.3) to (C.5) above.
-#include "mixcert/statistics/two_sided.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>

@@ -17,7 +17,7 @@
 #include "mixcert/gradient/objective.h"
 #include "mixcert/network/layer_spec.h"
 #include "mixcert/network/network_builder.h"
-#include "mixcert/statistics/two_sided.h"
+#include "mixcert/statistics/simulate.h"
 #include "mixcert/transport/mixture_transport.h"
 #include "support/random_network.h"
 #include "support/random_specs.h"

@@ -15,7 +15,6 @@
 #include "mixcert/core/error.h"
 #include "mixcert/network/network_builder.h"
 #include "mixcert/statistics/simulate.h"
-#include "mixcert/statistics/two_sided.h"
 #include "mixcert/transport/mixture_transport.h"
 #include "mixture/symmetric_eigen.h"
 #include "support/matchers.h"

@@ -12,7 +12,6 @@
 #include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
 #include "mixcert/statistics/simulate.h"
-#include "mixcert/statistics/two_sided.h"
 #include "support/high_precision.h"
 #include "support/random_network.h"
 

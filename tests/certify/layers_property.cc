@@ -16,7 +16,6 @@
 #include "certify/moment_property.h"
 #include "certify/small_networks.h"
 #include "mixcert/statistics/simulate.h"
-#include "mixcert/statistics/two_sided.h"
 #include "mixcert/transport/mixture_transport.h"
 #include "support/matchers.h"
 #include "support/random_network.h"

@@ -7,7 +7,6 @@
 
 #include "gradient/gradient_checks.h"
 #include "gradient/signature/signature_gradient.h"
-#include "gradient/transport_gradient.h"
 #include "gradient/weight_gradient.h"
 #include "mixcert/transport/gaussian_transport.h"
 #include "mixture/symmetric_eigen.h"

@@ -3,12 +3,11 @@
 // Derivatives of W2 between Gaussians and of MW2 against central differences of gelbrich_squared and
 // mixture_transport, which are other code; kernels of smooth functions, whose eigenvalues fall to rounding,
 // and covariances of low rank along changes that keep the rank.
-#include "gradient/transport_gradient.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "gradient/weight_gradient.h"
 #include "mixcert/core/error.h"
 #include "mixcert/transport/gaussian_transport.h"
 #include "mixcert/transport/mixture_transport.h"

@@ -5,7 +5,7 @@
 
 #include "mixcert/certify/certify.h"
 #include "mixcert/network/network.h"
-#include "mixcert/statistics/two_sided.h"
+#include "mixcert/statistics/simulate.h"
 #include "support/random_network.h"
 
 namespace mixcert::testing {

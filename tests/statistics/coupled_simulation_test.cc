@@ -16,7 +16,6 @@
 #include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
 #include "mixcert/statistics/simulate.h"
-#include "mixcert/statistics/two_sided.h"
 #include "statistics/sample_statistics.h"
 #include "support/random_network.h"
 

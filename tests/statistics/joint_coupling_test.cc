@@ -11,7 +11,6 @@
 #include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
 #include "mixcert/statistics/simulate.h"
-#include "mixcert/statistics/two_sided.h"
 #include "mixcert/transport/gaussian_transport.h"
 #include "mixture/symmetric_eigen.h"
 #include "statistics/coupled_simulation.h"

@@ -5,6 +5,7 @@
 // flags, JSON, keyword arguments, equality and the options page are made from it.
 #pragma once
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -41,7 +43,11 @@ using OptionTable = std::vector<OptionField<Owner>>;
   throw InvalidArgument("option --" + name + ": expected " + constraint + ", got '" + got + "'");
 }
 
-std::string format_number(double value);
+inline std::string format_number(double value) {
+  std::array<char, 32> text{};
+  const auto [end, status] = std::to_chars(text.data(), text.data() + text.size(), value);
+  return status == std::errc() ? std::string(text.data(), end) : std::string("?");
+}
 
 /// Parses all of `text` as a number of type T; nothing when it is not one.
 template <class T>

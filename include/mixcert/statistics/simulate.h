@@ -1,10 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Monte Carlo: samples of networks and mixtures, and distances between samples.
+// Monte Carlo: samples of networks and mixtures, distances between samples, and the two estimates that stand
+// beside a certificate.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "mixcert/certify/certify.h"
 #include "mixcert/core/parallel.h"
 #include "mixcert/core/rng.h"
 #include "mixcert/core/types.h"
@@ -73,5 +76,26 @@ struct GelbrichLowerBound {
 /// batches of samples; asymptotic confidence.
 GelbrichLowerBound gelbrich_lower_bound(ConstMatrixRef samples, const GaussianMixture& mixture,
                                         std::uint64_t seed, std::uint64_t index, double confidence = 0.999);
+
+// A statistical lower and upper bound of W2(p, q) for a certified result, to set beside the certificate.
+
+/// Gelbrich's lower bound from options.statistics samples of the network (C.2), or the dual one (C.6) where
+/// that applies and is larger; the coupled simulation's upper bound where `trace` is given (C.3, C.5), NaN
+/// where not. `inputs` has several columns for a joint law. One input runs on one thread, for inputs are what
+/// certify() does in parallel; a joint law on options.threads.
+TwoSidedStatistics two_sided_statistics(const Network& network, ConstMatrixRef inputs, Index input_index,
+                                        const CouplingTrace& trace, const GaussianMixture& mixture,
+                                        const Options& options, const CancelFlag* cancel = nullptr);
+
+/// The same of an ensemble: the lower bound from samples of the ensemble, the upper one from the members'
+/// coupled simulations, whose squares average with the weights (B.3); NaN unless every member has a trace.
+TwoSidedStatistics two_sided_statistics(const Ensemble& ensemble, ConstMatrixRef inputs, Index input_index,
+                                        const std::vector<CouplingTrace>& traces,
+                                        const GaussianMixture& mixture, const Options& options,
+                                        const CancelFlag* cancel = nullptr);
+
+/// The same as what Services::statistics and Services::ensemble_statistics expect.
+StatisticsService statistics_service(const CancelFlag* cancel = nullptr);
+EnsembleStatisticsService ensemble_statistics_service(const CancelFlag* cancel = nullptr);
 
 }  // namespace mixcert

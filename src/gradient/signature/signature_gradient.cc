@@ -5,6 +5,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "certificate/first_push.h"
 #include "gradient/weight_gradient.h"

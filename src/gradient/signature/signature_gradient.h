@@ -68,7 +68,7 @@ Vector add_local_gradient(const SignatureLayerTrace& layer, const ActivationMap&
                           std::vector<ComponentGradient>& components);
 
 // Derivatives of the cost between structured Gaussians that compression pays (T.1), (T.4), (Z.24). Dense
-// covariances over thousands of coordinates are never formed; transport_gradient.h is for those.
+// covariances over thousands of coordinates are never formed; gaussian_transport_gradient() is for those.
 // Blocks K of derivatives act on factors from the left: for a covariance block B B' the derivative in B is 2
 // K B. For nonsingular blocks K is symmetric and the derivative in the usual sense; for singular ones it need
 // not be.

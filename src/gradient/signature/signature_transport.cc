@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gradient/signature/signature_gradient.h"
-#include "gradient/transport_gradient.h"
+#include "gradient/weight_gradient.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
 #include "mixture/symmetric_eigen.h"

@@ -1,6 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Two ways of keeping the 2^n masks of every point from becoming 2^n points.
+// Two ways of keeping the 2^n masks of every point from becoming 2^n points: by coordinates (D.5), and like
+// the paper (D.6).
 #include <algorithm>
 #include <numeric>
 #include <vector>
