@@ -22,10 +22,8 @@ namespace {
 
 // What lies beyond the nodes of a HermiteRule, of the integrand's scale.
 constexpr double kBeyondCut = 1e-20;
-constexpr double kSteepest = 1.1290;
-constexpr double kMargin = 1.01;
 // Relative error of a weight at |x| <= 13.9, as in (V.6).
-constexpr double kWeightError = 384 * kUnitRoundoff;
+constexpr double kHermiteWeightError = 384 * kUnitRoundoff;
 
 /// c_p, p >= 3, by the trapezoidal rule; false where no rule is fine enough.
 bool add_by_quadrature(const Activation& activation, double mean, double deviation,
@@ -42,7 +40,7 @@ bool add_by_quadrature(const Activation& activation, double mean, double deviati
   const double value_error = node_error(s);
   const double norm = std::sqrt((rule->weights * g.values.square()).sum());
   const double growth = std::min(s * strip.slope * (a + kFourthNorm), strip.value + 1.0) + value_error;
-  const double gamma = rounding_gamma(rule->nodes.size() + 8 * kHermiteOrder + 16) + kWeightError;
+  const double gamma = rounding_gamma(rule->nodes.size() + 8 * kHermiteOrder + 16) + kHermiteWeightError;
   const double ratio = 2.0 * std::numbers::pi * a / rule->step;
   NodeArray slopes;
   evaluate_slopes(activation, mean, s, rule->nodes, slopes);

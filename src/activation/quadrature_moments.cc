@@ -21,10 +21,6 @@ namespace {
 constexpr double kWeightError = 320 * kUnitRoundoff;
 // Terms beyond the cut, relative to the integrand's polynomial bound at the cut.
 constexpr double kCutErrorFactor = 2.6e-19;
-// sup |f'| on the line of every smooth activation: erf, gelu.
-constexpr double kSteepest = 1.1290;
-// Bounds of discrete norms are enlarged by one per cent.
-constexpr double kMargin = 1.01;
 // e^-28 = 7e-13: the accuracy aimed at.
 constexpr double kExponent = 28.0;
 

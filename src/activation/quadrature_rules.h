@@ -12,6 +12,10 @@
 namespace mixcert {
 
 inline constexpr int kMostNodes = 1024;
+/// No less than |f'| of the smooth activations on the line.
+inline constexpr double kSteepest = 1.1290;
+/// Covers products of small relative errors.
+inline constexpr double kMargin = 1.01;
 /// Both rules reach from -kCut to kCut.
 inline constexpr double kCut = 9.0;
 

@@ -23,8 +23,6 @@ constexpr double kLogPanels = -39.65;
 // Ellipses of panels reach this far from the middle of their panel, and from the line.
 constexpr double kReach = 1.6;
 constexpr double kHeight = 1.41;
-// |f'| on the line of the smooth activations.
-constexpr double kNeuronSlope = 1.1290;
 constexpr double kLargestRadius = 1e3;
 // One reach is enough where growth is below this, as a logarithm.
 constexpr double kSmallGrowth = 8.0;
@@ -73,7 +71,7 @@ struct LocalSlope {
   TanhForm form;
 
   LocalSlope(const Activation& f, double m, double distance) : form(tanh_form(f)) {
-    on_line = distance < INFINITY ? f.max_slope(m - distance, m + distance).upper : kNeuronSlope;
+    on_line = distance < INFINITY ? f.max_slope(m - distance, m + distance).upper : kSteepest;
     const double nearest = reduced(positive_part(std::abs(m) - distance));
     const double sine = std::sinh(std::min(50.0, form.rate * nearest));
     sinh_square = reduced(sine * sine);
@@ -140,7 +138,7 @@ void NeuronNodes::place_smooth(const NodeDemand& demand) {
     bound_ = strip.value;
     shrink(
         [&](double radius) {
-          double slope = strip.slope, on_line = kNeuronSlope;
+          double slope = strip.slope, on_line = kSteepest;
           if (radius < INFINITY) {
             const LocalSlope local(f, neuron_.mean, radius * s);
             slope = std::min(slope, local.in_strip(width));
@@ -201,7 +199,7 @@ void NeuronNodes::place_smooth_panels(const NodeDemand& demand) {
   shrink(
       [&](double radius) {
         const LocalSlope local(f, neuron_.mean, radius * s);
-        const double on_line = std::min(kNeuronSlope, local.on_line);
+        const double on_line = std::min(kSteepest, local.on_line);
         const double in_strip = std::min(strip.slope, local.in_strip(strip.height));
         return NeuronReach{
             on_line * s,

@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// (H.3) with the roots of convex noise; the lemma is methods/moment/convex_noise.h.
+// (H.3) with the roots of convex noise; the lemma is in methods/moment/moment_error.h.
 #include "methods/moment/moment_certificate.h"
 #include "theorems/theorem_table.h"
 
