@@ -3,7 +3,6 @@
 // docs/theory/gradients.md: the local error of one piece (Z.8), (Z.9), and the Hermite form in it (Z.7).
 #include <cmath>
 #include <utility>
-#include <variant>
 
 #include "core/elementary.h"
 #include "gradient/moment/moment_gradient.h"
@@ -97,9 +96,7 @@ void add_signal(const LocalError& local, const Matrix& correlation, const NormTe
 class NoiseGradient {
  public:
   NoiseGradient(const LocalError& local, const Matrix& correlation)
-      : local_(local),
-        correlation_(correlation),
-        v_(std::get<MeanFieldWeights>(local.next.weights()).variance) {
+      : local_(local), correlation_(correlation), v_(*independent_variances(local.next.weights())) {
     linear_ = v_ * local.law.square_slope.asDiagonal();
     rest_ = v_ * local.law.square_rest.asDiagonal();
     linear_image_ = correlation.size() == 0 ? linear_ : Matrix(linear_ * correlation);

@@ -78,6 +78,7 @@ class LayerKind {
   /// "conv2d 'name'", or the type alone.
   [[nodiscard]] std::string title() const;
   [[nodiscard]] virtual std::vector<LayerDetail> details() const = 0;
+  /// Layers that have any have a name.
   [[nodiscard]] virtual OwnTensors tensors() const = 0;
   [[nodiscard]] virtual InnerLayers inner() const = 0;
   /// The layer called `place` where it has an empty name, and layers inside it "place.0", ...; nothing where
