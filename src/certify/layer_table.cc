@@ -17,6 +17,10 @@ std::string layer_table(const std::vector<LayerRow>& rows, const std::string& ho
   std::vector<Column> columns = {{"layer", 5},        {"neurons", 7},    {"components", 10}, {"points", 7},
                                  {"compression", 11}, {"local", 10},     {"gain", 9},        {"share", 5},
                                  {"metric", 16},      {"bounded by", 28}};
+  // Files of results do not hold the theorems.
+  const bool has_theorems =
+      std::any_of(rows.begin(), rows.end(), [](const LayerRow& row) { return !row.theorems.empty(); });
+  if (!has_theorems) columns.pop_back();
   if (!has_neurons) columns.erase(columns.begin() + 1);
   const TextTable table(std::move(columns));
   std::string text = "where the bound comes from (" + how + ")\n" + table.header();
@@ -32,6 +36,7 @@ std::string layer_table(const std::vector<LayerRow>& rows, const std::string& ho
                                       decimals(100.0 * row.share, 0) + " %",
                                       row.metric,
                                       row.theorems};
+    if (!has_theorems) cells.pop_back();
     if (!has_neurons) cells.erase(cells.begin() + 1);
     text += table.row(cells);
   }

@@ -81,7 +81,8 @@ class ExtremeScaleCommand : public CommandLineTest {
         return std::isfinite(x);
       })) << name;
     }
-    for (const json& result : json::parse(read_text(directory_ / "r.json"))["results"]) {
+    const json written = json::parse(read_text(directory_ / "r.json"));
+    for (const json& result : written["results"]) {
       EXPECT_TRUE(all_finite(result["w2_bound"]) && all_finite(result["w1_bound"])) << result;
     }
     std::filesystem::remove(directory_ / "r.npz");

@@ -227,7 +227,7 @@ TEST_F(ResultFileTest, RowsPrintWithTheOptionsOfTheRun) {
   const std::string text = full_report(stored.result(1, shared));
   EXPECT_EQ(text.rfind("input 1: W2 <= 1.5 (", 0), 0U) << text;
   for (const char* part :
-       {"method signature", "grid points (S.1)", "options: method signature, signature-size 50;"})
+       {"method signature", "carried to the output", "options: method signature, signature-size 50;"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   EXPECT_EQ(brief_report(stored.result(1)), brief_report(make_result(1, 2, 2)));
   EXPECT_EQ(full_report(stored.result(1)).find("options"), std::string::npos);

@@ -80,11 +80,11 @@ TEST(Plot, LegendNamesEverySeriesOnce) {
   plot.lines.back().name = "";
   const Json chart = chart_of(plot);
   ASSERT_EQ(chart["legends"].size(), 1U);
-  for (const auto& [channel, scale] : Json{
-           {"stroke", "legend_colour"},
-           {"strokeDash", "legend_dash"},
-           {"shape", "legend_shape"},
-           {"opacity", "legend_opacity"}}.items()) {
+  const std::map<std::string, std::string> scales = {{"stroke", "legend_colour"},
+                                                     {"strokeDash", "legend_dash"},
+                                                     {"shape", "legend_shape"},
+                                                     {"opacity", "legend_opacity"}};
+  for (const auto& [channel, scale] : scales) {
     EXPECT_EQ(chart["legends"][0][channel], scale);
     const Json found = named(chart["scales"], scale);
     EXPECT_EQ(found["domain"], Json({"band", "line <1>", "dots"}));
@@ -101,8 +101,8 @@ std::map<std::string, std::string> theme_colours(const std::string& theme) {
   if (begin == std::string::npos) return {};
   const std::size_t brace = script.find('{', begin);
   std::map<std::string, std::string> colours;
-  for (const Json& signal : Json::parse(script.substr(brace, script.find("\n;", brace) - brace))["signals"])
-    colours[signal["name"]] = signal["value"];
+  const Json parsed = Json::parse(script.substr(brace, script.find("\n;", brace) - brace));
+  for (const Json& signal : parsed["signals"]) colours[signal["name"]] = signal["value"];
   return colours;
 }
 
