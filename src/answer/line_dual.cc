@@ -28,14 +28,6 @@ double normal_tail_upper(double x) {
   return std::min(1.0, next_up(normal_tail(x) * (1.0 + error)));
 }
 
-/// No more than P(Z > x).
-double normal_tail_lower(double x) {
-  if (x >= kNormalReach) return 0.0;
-  const double square = x > 0.0 ? x * x : 0.0;
-  const double error = 2.0 * kElementaryFunctionError * (1.0 + square);
-  return positive_part(next_down(normal_tail(x) * (1.0 - error)));
-}
-
 }  // namespace
 
 // Soft tails of one Gaussian (U.5). In standard units, z = (t - m)/s, k = h/s, a = z - k:
