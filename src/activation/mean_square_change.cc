@@ -20,12 +20,12 @@ constexpr std::array<double, 7> kCuts = {-INFINITY, -2.0, -0.75, 0.0, 0.75, 2.0,
 // Units of rounding in a product of a squared value and a probability, far tails included.
 constexpr Index kMassRoundings = 65536;
 
-struct Cell {
+struct ChangeCell {
   double mean, deviation, center, lower, upper;
 };
 
 /// E[(slope z - value)^2; cell part], z = m + s x.
-UpperBound linear_piece(const Cell& cell, double slope, double value, double lower, double upper) {
+UpperBound linear_piece(const ChangeCell& cell, double slope, double value, double lower, double upper) {
   const double low = std::max(cell.lower, lower);
   const double high = std::min(cell.upper, upper);
   if (!(low < high)) return UpperBound::exact(0.0);
@@ -49,13 +49,13 @@ UpperBound with_value_error(const UpperBound& square, double error, double mass)
   return {square.nominal, (root * root).upper};
 }
 
-UpperBound piecewise_linear(const Activation& f, const Cell& cell, double left_slope) {
+UpperBound piecewise_linear(const Activation& f, const ChangeCell& cell, double left_slope) {
   const double kink = -cell.mean / cell.deviation;
   const double rounding = 8 * kUnitRoundoff * (std::abs(kink) + std::abs(cell.center));
   const double value = f(cell.mean + cell.deviation * cell.center);
   const double low = std::min(cell.lower, cell.center);
   const double high = std::max(cell.upper, cell.center);
-  // Cell and location on one side of the kink: the difference is linear and nothing is rounded.
+  // ChangeCell and location on one side of the kink: the difference is linear and nothing is rounded.
   if (!(kink > low - rounding)) return linear_piece(cell, 1.0, value, -INFINITY, INFINITY);
   if (!(kink < high + rounding)) return linear_piece(cell, left_slope, value, -INFINITY, INFINITY);
   const UpperBound square =
@@ -67,9 +67,9 @@ UpperBound piecewise_linear(const Activation& f, const Cell& cell, double left_s
   return with_value_error(square, f.lipschitz().upper * cell.deviation * rounding, beyond);
 }
 
-double end_point(const Cell& cell, double x) { return cell.mean + cell.deviation * x; }
+double end_point(const ChangeCell& cell, double x) { return cell.mean + cell.deviation * x; }
 
-UpperBound local_slopes(const Activation& f, const Cell& cell) {
+UpperBound local_slopes(const Activation& f, const ChangeCell& cell) {
   UpperBound sum;
   const double variance = cell.deviation * cell.deviation;
   const double z_center = cell.mean + cell.deviation * cell.center;
@@ -92,7 +92,7 @@ UpperBound local_slopes(const Activation& f, const Cell& cell) {
 
 UpperBound Activation::mean_square_change(double mean, double deviation, double center, double lower,
                                           double upper) const {
-  const Cell cell{mean, deviation, center, lower, upper};
+  const ChangeCell cell{mean, deviation, center, lower, upper};
   const UpperBound l = lipschitz();
   const UpperBound global =
       l * l * UpperBound::of_sum(deviation * deviation, 1) * normal_square_about(center, lower, upper);

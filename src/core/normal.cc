@@ -11,7 +11,7 @@
 namespace mixcert {
 namespace {
 
-constexpr int kNodes = 12;
+constexpr int kNormalNodes = 12;
 // Intervals up to this width (beyond |midpoint| = kNarrowReach as much narrower as the midpoint
 // is farther out) are integrated by Gauss-Legendre, whose relative error is then below 3e-16
 // (Q.3). The error of the exponent grows with the square of the midpoint.
@@ -23,28 +23,28 @@ constexpr double kUnderflow = 1e-300;
 constexpr double kFarOut = 39.0;
 
 struct GaussLegendre {
-  std::array<double, kNodes> node{};
-  std::array<double, kNodes> weight{};
+  std::array<double, kNormalNodes> node{};
+  std::array<double, kNormalNodes> weight{};
 
   GaussLegendre() {
-    for (int i = 0; i < kNodes; ++i) place_node(i);
+    for (int i = 0; i < kNormalNodes; ++i) place_node(i);
   }
 
  private:
   // Newton on the Legendre polynomial from the Chebyshev-like start; converges to the
   // last bit in a few steps for 12 nodes.
   void place_node(int i) {
-    double x = std::cos(std::numbers::pi * (i + 0.75) / (kNodes + 0.5));
+    double x = std::cos(std::numbers::pi * (i + 0.75) / (kNormalNodes + 0.5));
     double slope = 1.0;
     for (int step = 0; step < 50; ++step) {
       double previous = 1.0;
       double value = x;
-      for (int n = 2; n <= kNodes; ++n) {
+      for (int n = 2; n <= kNormalNodes; ++n) {
         const double next = ((2 * n - 1) * x * value - (n - 1) * previous) / n;
         previous = value;
         value = next;
       }
-      slope = kNodes * (x * value - previous) / (x * x - 1.0);
+      slope = kNormalNodes * (x * value - previous) / (x * x - 1.0);
       x -= value / slope;
     }
     node[static_cast<std::size_t>(i)] = x;
@@ -70,7 +70,7 @@ double integrate_narrow(double center, double lower, double upper, const F& f) {
   const double middle = 0.5 * (upper + lower);
   const double offset = 0.5 * ((lower - center) + (upper - center));
   double sum = 0.0;
-  for (std::size_t i = 0; i < kNodes; ++i) {
+  for (std::size_t i = 0; i < kNormalNodes; ++i) {
     const double step = half * rule().node[i];
     sum += rule().weight[i] * f(offset + step) * normal_density(middle + step);
   }

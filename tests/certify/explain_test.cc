@@ -214,6 +214,13 @@ INSTANTIATE_TEST_SUITE_P(
                o.method = Method::Moment;
                o.theorems = TheoremSet::Coupling;
              },
+             {Source::Activations, Source::WeightNoise}},
+        Case{"LowRank",
+             [] { return random_member(WeightFamily::LowRank); },
+             [](Options& o) {
+               o.method = Method::Moment;
+               o.theorems = TheoremSet::Coupling;
+             },
              {Source::Activations, Source::CorrelatedNoise}},
         Case{"Dropout",
              dropout,

@@ -21,6 +21,36 @@
 #include "support/naive_layer.h"
 
 namespace mixcert::testing {
+
+double mask_variance(const Mask& mask) { return mask.is_none() ? 0.0 : mask.rate() / (1.0 - mask.rate()); }
+
+double naive_hermite_error(const NaivePiece& piece, const Matrix& b, bool whole) {
+  double sum = 0.0;
+  for (Index i = 0; i < b.rows(); ++i) {
+    for (Index j = 0; j < b.cols(); ++j) {
+      const double r = piece.correlation(i, j);
+      const NaiveNeuron& at_i = piece.neurons[static_cast<std::size_t>(i)];
+      const NaiveNeuron& at_j = piece.neurons[static_cast<std::size_t>(j)];
+      const double p_i = at_i.linear + (whole ? at_i.gain : 0.0);
+      const double p_j = at_j.linear + (whole ? at_j.gain : 0.0);
+      sum += b(i, j) * (p_i * p_j * r + at_i.quadratic * at_j.quadratic * r * r);
+      sum += std::abs(b(i, j)) * std::pow(std::abs(r), 3) * at_i.rest * at_j.rest;
+    }
+  }
+  return sum;
+}
+
+Matrix naive_noise_gram(const DenseLayer& layer, const Vector& metric) {
+  Matrix gram = Matrix::Zero(layer.inputs(), layer.inputs());
+  for (Index i = 0; i < layer.outputs(); ++i) {
+    for (Index j = 0; j < layer.inputs(); ++j) {
+      for (Index l = 0; l < layer.inputs(); ++l)
+        gram(j, l) += metric(i) * entry_covariance_of(layer, i, j, i, l);
+    }
+  }
+  return gram;
+}
+
 namespace {
 
 /// naive_activation, but gelu with all digits on the far left.
@@ -90,6 +120,11 @@ NaivePiece make_piece(const ActivationMap& activation, const Mask& mask, const V
   NaivePiece piece;
   piece.mean = mean;
   piece.mask = mask;
+  piece.lipschitz = activation.lipschitz().upper;
+  const ActivationFunction f = activation.common().function();
+  const bool is_bounded =
+      f == ActivationFunction::Tanh || f == ActivationFunction::Sigmoid || f == ActivationFunction::Erf;
+  piece.bound = is_bounded && activation.is_uniform() ? 1.0 : std::numeric_limits<double>::infinity();
   piece.deviation = covariance.diagonal().cwiseSqrt();
   piece.correlation = Matrix::Zero(n, n);
   for (Index i = 0; i < n; ++i) {
@@ -108,9 +143,6 @@ double weight_variance(const DenseLayer& layer, Index l, Index j) {
 double bias_variance(const DenseLayer& layer, Index l) {
   return entry_covariance_of(layer, l, layer.inputs(), l, layer.inputs());
 }
-
-/// Var m of (D.1).
-double mask_variance(const Mask& mask) { return mask.is_none() ? 0.0 : mask.rate() / (1.0 - mask.rate()); }
 
 double mask_fourth(const Mask& mask) {
   const double nu = mask_variance(mask);
@@ -150,23 +182,6 @@ double masked_error(const NaivePiece& piece, const Matrix& b, bool whole) {
   return sum;
 }
 
-/// Right side of (H.1); with `whole`, of its variant for a - mu: c_1 in place of p.
-double hermite_error(const NaivePiece& piece, const Matrix& b, bool whole) {
-  double sum = 0.0;
-  for (Index i = 0; i < b.rows(); ++i) {
-    for (Index j = 0; j < b.cols(); ++j) {
-      const double r = piece.correlation(i, j);
-      const NaiveNeuron& at_i = piece.neurons[static_cast<std::size_t>(i)];
-      const NaiveNeuron& at_j = piece.neurons[static_cast<std::size_t>(j)];
-      const double p_i = at_i.linear + (whole ? at_i.gain : 0.0);
-      const double p_j = at_j.linear + (whole ? at_j.gain : 0.0);
-      sum += b(i, j) * (p_i * p_j * r + at_i.quadratic * at_j.quadratic * r * r);
-      sum += std::abs(b(i, j)) * std::pow(std::abs(r), 3) * at_i.rest * at_j.rest;
-    }
-  }
-  return sum;
-}
-
 /// Do rows of the layer depend on each other, or on biases?
 bool is_correlated(const DenseLayer& layer) {
   const bool rows = std::holds_alternative<DeterministicWeights>(layer.weights()) ||
@@ -174,20 +189,8 @@ bool is_correlated(const DenseLayer& layer) {
   return !rows || std::holds_alternative<CorrelatedBias>(layer.bias());
 }
 
-/// E[(W - M)' diag(metric) (W - M)].
-Matrix naive_noise_gram(const DenseLayer& layer, const Vector& metric) {
-  Matrix gram = Matrix::Zero(layer.inputs(), layer.inputs());
-  for (Index i = 0; i < layer.outputs(); ++i) {
-    for (Index j = 0; j < layer.inputs(); ++j) {
-      for (Index l = 0; l < layer.inputs(); ++l)
-        gram(j, l) += metric(i) * entry_covariance_of(layer, i, j, i, l);
-    }
-  }
-  return gram;
-}
-
-/// Right side of (H.2) for output l.
-double noise_error(const NaivePiece& piece, const DenseLayer& layer, Index l) {
+/// Right side of (H.2) for output l; without the bias where that is noise of its own.
+double noise_error(const NaivePiece& piece, const DenseLayer& layer, Index l, bool with_bias) {
   double variance = 0.0;
   for (Index i = 0; i < layer.inputs(); ++i) {
     for (Index j = 0; j < layer.inputs(); ++j) {
@@ -204,9 +207,10 @@ double noise_error(const NaivePiece& piece, const DenseLayer& layer, Index l) {
     variance += std::pow(weight_variance(layer, l, j), 2) * (mask_fourth(piece.mask) - factor * factor) *
                 fourth_moment(piece.neurons[static_cast<std::size_t>(j)]);
   }
-  const double noise = naive_mean_noise(piece, layer, l);
+  const double bias = bias_variance(layer, l);
+  const double noise = naive_mean_noise(piece, layer, l) - (with_bias ? 0.0 : bias);
   if (!(noise > 0.0)) return 0.0;
-  const double root_sum = std::sqrt(noise) + std::sqrt(bias_variance(layer, l));
+  const double root_sum = std::sqrt(noise) + std::sqrt(with_bias ? bias : 0.0);
   const double ratio = variance / (noise * noise);
   // 1 - (1 + v)^{-1/2} without cancellation.
   const double hoelder = -2.0 * noise * std::expm1(-0.5 * std::log1p(ratio));
@@ -233,10 +237,7 @@ std::pair<Vector, Matrix> pushed_law(const NaivePiece& piece, const DenseLayer& 
     if (!is_correlated(layer)) covariance(l, l) += naive_mean_noise(piece, layer, l);
   }
   if (is_correlated(layer)) {
-    Vector activations(layer.inputs());
-    for (Index j = 0; j < layer.inputs(); ++j)
-      activations(j) = piece.neurons[static_cast<std::size_t>(j)].mean;
-    covariance += naive_push(layer, activations, 1).covariance.to_dense();
+    covariance += naive_expected_noise(piece, layer);
   }
   return {mean, covariance};
 }
@@ -343,12 +344,17 @@ double naive_local(const Network& network, const NaivePiece& piece, Index k, int
   double sum = 0.0;
   for (const NaiveNorm& norm : next_norms(network, k, form)) {
     const Matrix b = layer.weight_mean().transpose() * norm.q * layer.weight_mean();
-    double squares = hermite_error(piece, b, false) + masked_error(piece, b, false);
-    if (is_correlated(layer)) {
+    double squares = naive_hermite_error(piece, b, false) + masked_error(piece, b, false);
+    if (std::holds_alternative<MeanFieldWeights>(layer.weights())) {
+      // Correlated biases are noise of their own (H.8).
+      for (Index l = 0; l < layer.outputs(); ++l)
+        squares += norm.q(l, l) * noise_error(piece, layer, l, !is_correlated(layer));
+    } else if (is_correlated(layer)) {
       const Matrix noise = naive_noise_gram(layer, norm.q.diagonal());
-      squares += hermite_error(piece, noise, true) + masked_error(piece, noise, true);
-    } else {
-      for (Index l = 0; l < layer.outputs(); ++l) squares += norm.q(l, l) * noise_error(piece, layer, l);
+      const Vector roots = naive_root_costs(piece, layer);
+      squares += roots.size() > 0
+                     ? norm.q.diagonal().dot(roots)
+                     : 2.0 * (naive_hermite_error(piece, noise, true) + masked_error(piece, noise, true));
     }
     double replaced = 0.0;
     for (Index l = 0; l < layer.outputs(); ++l) replaced += norm.q(l, l) * replaced_error(piece, layer, l);

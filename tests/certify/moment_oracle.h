@@ -31,8 +31,21 @@ struct NaivePiece {
   Vector deviation;
   Matrix correlation;  ///< zero beside a constant
   std::vector<NaiveNeuron> neurons;
-  Mask mask;  ///< on the activations
+  Mask mask;               ///< on the activations
+  double lipschitz = 0.0;  ///< of the activations
+  double bound = 0.0;      ///< of their sizes; infinite where they are unbounded
 };
+
+/// Var m of (D.1).
+double mask_variance(const Mask& mask);
+/// Right side of (H.1); with `whole`, of its variant for a - mu: c_1 in place of p.
+double naive_hermite_error(const NaivePiece& piece, const Matrix& b, bool whole);
+/// E[(W - M)' diag(metric) (W - M)].
+Matrix naive_noise_gram(const DenseLayer& layer, const Vector& metric);
+/// E S of (N.4), with K~ of (H.7); index `inputs` is the bias.
+Matrix naive_expected_noise(const NaivePiece& piece, const DenseLayer& layer);
+/// Per output, the noise's cost by (H.8); empty where (H.7) is used.
+Vector naive_root_costs(const NaivePiece& piece, const DenseLayer& layer);
 
 /// Sb of output l (H.2).
 double naive_mean_noise(const NaivePiece& piece, const DenseLayer& layer, Index l);

@@ -13,6 +13,14 @@
 
 namespace mixcert {
 
+/// Given the activations a, noise N(0, s(a) R), s(a) = a' form a + 2 cross' a + least (N.5).
+struct ScalarNoise {
+  Matrix form;
+  Vector cross;
+  double least = 0.0;
+  Vector rows;  ///< the diagonal of R
+};
+
 class DenseLayer {
  public:
   /// Checks shapes, finiteness, signs of variances and positive semidefiniteness of
@@ -44,6 +52,12 @@ class DenseLayer {
     std::vector<Covariance> covariances;  // one per point
   };
   [[nodiscard]] Pushed push(ConstMatrixRef points, Index input_count) const;
+
+  /// Covariance of (W - M) a + b - E b for a random `a` of this mean and covariance, independent of W and b
+  /// (N.4). Dense.
+  [[nodiscard]] Matrix expected_noise(const Vector& mean, const Matrix& covariance) const;
+  /// The noise as scalars that depend on `a` times fixed matrices, where it has this form (N.5); else empty.
+  [[nodiscard]] std::vector<ScalarNoise> scalar_noises() const;
 
   /// E[(W - M)' diag(g) (W - M)], (M.3); with M' diag(g) M added: A of Lemma 1.
   [[nodiscard]] Matrix centred_gram(ConstVectorRef g) const;

@@ -59,7 +59,7 @@ Statement class_statement(Index dimension, Index first, Index classes, Index win
 namespace {
 
 constexpr Index kFewestSamples = 100;
-constexpr Index kMostSamples = 1000000000;
+constexpr Index kMostStatementSamples = 1000000000;
 
 /// lower < direction'y < upper.
 struct Slab {
@@ -143,9 +143,9 @@ void use_disjointness(std::vector<ProbabilityAnswer>& classes) {
 }
 
 void check_options(const IntegrationOptions& options) {
-  require(options.samples >= kFewestSamples && options.samples <= kMostSamples,
-          "samples: expected " + std::to_string(kFewestSamples) + ".." + std::to_string(kMostSamples) +
-              ", got " + std::to_string(options.samples));
+  require(options.samples >= kFewestSamples && options.samples <= kMostStatementSamples,
+          "samples: expected " + std::to_string(kFewestSamples) + ".." +
+              std::to_string(kMostStatementSamples) + ", got " + std::to_string(options.samples));
   require(
       options.failure_probability > 0.0 && options.failure_probability < 1.0,
       "failure_probability: expected a number in (0,1), got " + std::to_string(options.failure_probability));

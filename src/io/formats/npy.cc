@@ -14,7 +14,7 @@ namespace mixcert {
 namespace io {
 namespace {
 
-constexpr std::size_t kMaxHeaderBytes = 65536;
+constexpr std::size_t kMaxNpyHeaderBytes = 65536;
 
 struct HeaderPlace {
   std::uint64_t offset;
@@ -37,8 +37,8 @@ HeaderPlace find_header(ByteSource& source) {
   source.read(8, prefix.data() + 8, width, "npy header length");
   std::size_t length = 0;
   for (std::size_t i = 0; i < width; ++i) length |= static_cast<std::size_t>(prefix[8 + i]) << (8 * i);
-  if (length > kMaxHeaderBytes) {
-    bad_file(source.label(), "npy header length", "at most " + std::to_string(kMaxHeaderBytes),
+  if (length > kMaxNpyHeaderBytes) {
+    bad_file(source.label(), "npy header length", "at most " + std::to_string(kMaxNpyHeaderBytes),
              std::to_string(length));
   }
   return {8 + width, length};

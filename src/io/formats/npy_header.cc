@@ -11,7 +11,7 @@
 namespace mixcert::io {
 namespace {
 
-constexpr std::size_t kMaxRank = 8;
+constexpr std::size_t kMaxNpyRank = 8;
 constexpr std::string_view kTypes = "one of <f4 <f8 >f4 >f8 <i4 <i8 |u1 |b1";
 
 ElementType parse_type(const std::string& text, const std::string& file) {
@@ -93,7 +93,7 @@ class HeaderParser {
     expect('(');
     while (!cursor_.accept(')')) {
       shape.push_back(number());
-      if (shape.size() > kMaxRank) fail("a rank of at most " + std::to_string(kMaxRank));
+      if (shape.size() > kMaxNpyRank) fail("a rank of at most " + std::to_string(kMaxNpyRank));
       if (cursor_.accept(',')) continue;
       expect(')');
       break;

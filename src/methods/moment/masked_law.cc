@@ -16,7 +16,7 @@ namespace {
 
 // Covers the few roundings of each formula below.
 constexpr double kMaskOutward = 1.0 + 64 * kUnitRoundoff;
-constexpr double kInward = 1.0 - 64 * kUnitRoundoff;
+constexpr double kSmallerMask = 1.0 - 64 * kUnitRoundoff;
 
 /// No less than E a^4 = (E a^2)^2 + E[a^2 x]^2 + (rest)^2.
 double fourth_moment(const SurrogateLaw& law, Index j) {
@@ -31,7 +31,7 @@ double absolute_mean(const SurrogateLaw& law, Index j) {
   const double second = law.second(j) - law.second_error(j);
   const double by_moments =
       second > 0.0 ? second * std::sqrt(second) / std::sqrt(fourth_moment(law, j)) : 0.0;
-  return kInward * positive_part(larger_or_nan(by_mean, by_moments));
+  return kSmallerMask * positive_part(larger_or_nan(by_mean, by_moments));
 }
 
 /// The mask of neuron j takes a known value.
@@ -62,9 +62,9 @@ void randomise_mask(const Mask& mask, Index j, SurrogateLaw& law) {
   law.mask_variance(j) = highest;
   // Written so that NaN, left by an overflow, stays NaN.
   const double cost = kMaskOutward * (highest + tau * tau) -
-                      kInward * 2.0 * tau * mask.normal_coupling() * absolute_mean(law, j);
+                      kSmallerMask * 2.0 * tau * mask.normal_coupling() * absolute_mean(law, j);
   law.mask_cost(j) = cost <= 0.0 ? 0.0 : cost;
-  const double spread = mask.fourth_moment().upper - kInward * square(factor.nominal);
+  const double spread = mask.fourth_moment().upper - kSmallerMask * square(factor.nominal);
   law.mask_square(j) = kMaskOutward * positive_part(spread) * fourth;
   const double widened = factor.upper * kMaskOutward - factor.nominal;
   law.second_error(j) = kMaskOutward * (factor.upper * law.second_error(j) + widened * law.second(j));

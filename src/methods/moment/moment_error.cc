@@ -20,8 +20,13 @@ namespace {
 // Covers the last few roundings of a bound that is itself a sum of positive terms.
 constexpr double kFormSafety = 1.0 + 1e-12;
 
-/// E (sqrt S - sqrt E S)^2 from Var S, an interval around E S, and S >= least: the smaller of the two bounds
-/// of (H.2).
+/// No less than the square roots of the diagonal of the noise's second moment.
+Vector noise_roots(const NormTerm& norm) {
+  return (1.0 + 1e-12) * positive_part(norm.noise_gram.diagonal()).cwiseSqrt();
+}
+
+}  // namespace
+
 double root_deviation(double variance, double mean_low, double mean_high, double least) {
   if (!(mean_low > 0.0)) return 2.0 * mean_high;
   const double by_difference = variance / square(std::sqrt(mean_low) + std::sqrt(least));
@@ -31,13 +36,6 @@ double root_deviation(double variance, double mean_low, double mean_high, double
   // w overflows for tiny means; then 2 E S is what is left of the second bound.
   return std::min(by_difference, std::isfinite(by_hoelder) ? by_hoelder : 2.0 * mean_high);
 }
-
-/// No less than the square roots of the diagonal of the noise's second moment.
-Vector noise_roots(const NormTerm& norm) {
-  return (1.0 + 1e-12) * positive_part(norm.noise_gram.diagonal()).cwiseSqrt();
-}
-
-}  // namespace
 
 Matrix correlation_of(const Covariance& covariance) {
   const Vector scale =
@@ -79,6 +77,7 @@ PieceError::PieceError(const DenseLayer& next, const Gaussian& piece, const Surr
         4.0 * static_cast<double>(piece.dimension()) * rounding_gamma(piece.covariance.rank() + 16);
   }
   compute_noise(next, rule);
+  if (!next.has_independent_outputs() && !has_roots_) compute_scalar_noises(next, piece);
   if (!next.is_gaussian()) replaced_ = replaced_weight_errors(next, law.second + law.second_error, 1);
 }
 
@@ -115,15 +114,16 @@ UpperBound PieceError::hermite_form(const Matrix& gram, const Vector& roots, con
 }
 
 UpperBound PieceError::correlated_noise(const NormTerm& norm) const {
-  if (norm.noise_gram.size() == 0) return {};
+  if (norm.noise_gram.size() == 0 || has_roots_) return {};
   const Index columns = factor_count(next_.weights());
   const Index operations = 8 * (next_.inputs() + next_.outputs()) + 2 * columns * (next_.outputs() + 1) + 64;
-  // c_1, not c_1 - gain: the weights meet the activation's whole deviation from its mean.
-  const UpperBound carried =
-      hermite_form(norm.noise_gram, noise_roots(norm), law_.linear + law_.gain, operations);
-  return law_.is_masked()
-             ? carried + masked_form(norm.noise_gram, noise_roots(norm), law_.mask_variance, operations)
-             : carried;
+  // c_1, not c_1 - gain: the weights meet the activation's whole deviation from its mean. Once for the
+  // network's noise, once for the Gaussian's.
+  UpperBound carried = hermite_form(norm.noise_gram, noise_roots(norm), law_.linear + law_.gain, operations);
+  if (law_.is_masked()) {
+    carried = carried + masked_form(norm.noise_gram, noise_roots(norm), law_.mask_variance, operations);
+  }
+  return carried + carried;
 }
 
 /// sum_j B_jj c_j: what masks add, independent over neurons and of mean zero given the activations (D.3).
@@ -140,7 +140,9 @@ void PieceError::compute_noise(const DenseLayer& next, NoiseRule rule) {
   noise_ = Vector::Zero(outputs);
   noise_slack_ = Vector::Zero(outputs);
   const Matrix* variances = independent_variances(next.weights());
-  if (variances == nullptr || !next.has_independent_outputs()) return;
+  if (variances == nullptr) return;
+  // Biases that depend on each other are noise of their own, the same on both sides (H.8).
+  has_roots_ = !next.has_independent_outputs();
   const Matrix& v = *variances;
   const Index n = v.cols();
   Matrix columns(n, 4);
@@ -154,7 +156,7 @@ void PieceError::compute_noise(const DenseLayer& next, NoiseRule rule) {
     for (Index j = 0; j < part.cols(); ++j) variance += part.col(j);
   });
   for (Index l = 0; l < outputs; ++l) {
-    const double least = next.bias_variances()(l);
+    const double least = has_roots_ ? 0.0 : next.bias_variances()(l);
     const double mean = least + sums(l, 0);
     const double mean_error = next_up(sums(l, 1) + relative * mean) * kFormSafety;
     const double upper =
@@ -169,6 +171,13 @@ void PieceError::compute_noise(const DenseLayer& next, NoiseRule rule) {
     noise_slack_(l) =
         mean_error < mean ? kFormSafety * mean_error / std::sqrt(mean) : kFormSafety * std::sqrt(mean_error);
   }
+}
+
+double PieceError::variance_bound(double variance, const Vector& weights) const {
+  const double sizes = weights.dot(law_.square_slope.cwiseAbs() + law_.square_slope_error + law_.square_rest);
+  const double relative = 2.0 * rounding_gamma(3 * weights.size() + 32) + 2.0 * correlation_error_;
+  return kFormSafety * positive_part(variance + relative * square(sizes) +
+                                     2.0 * weights.dot(law_.square_slope_error) * sizes);
 }
 
 UpperBound PieceError::signal_square(const NormTerm& norm) const {

@@ -2,7 +2,8 @@
 //
 // The local error of the moment method for one Gaussian piece: the true push of the piece through activation
 // and layer against the Gaussian that stands for it, in any metric of the next layer (H.1) to (H.3).
-// One input. Layers whose outputs are correlated given their input have a coarser noise term (H.7).
+// One input. Layers whose outputs are correlated given their input have noise terms of their own (H.7),
+// (H.8).
 #pragma once
 
 #include "certificate/contributions.h"
@@ -26,6 +27,10 @@ double covariance_slack(const DenseLayer& next, const NormTerm& norm);
 /// stored one and the sum of its noise and of the signal as stored, which the raised diagonal makes
 /// semidefinite (Y.30).
 double covariance_rounding(const DenseLayer& layer);
+
+/// E (sqrt S - sqrt E S)^2 from Var S, an interval around E S, and S >= least: the smaller of the two bounds
+/// of (H.2).
+double root_deviation(double variance, double mean_low, double mean_high, double least);
 
 /// What is used of S^{1/2}, S the noise that activations make.
 enum class NoiseRule {
@@ -74,6 +79,8 @@ class PieceError {
     }
     if (law_.is_masked()) use((v * law_.mask_square.cwiseSqrt().asDiagonal()).cwiseAbs2());
   }
+  /// `variance`, the sum of visit_variance() for these nonnegative weights of a_j^2, with its errors.
+  [[nodiscard]] double variance_bound(double variance, const Vector& weights) const;
   [[nodiscard]] Vector noise_by_neuron(const Vector& outputs) const;
   /// p^2 + q^2 + t^2 of every neuron: the form of independent coordinates.
   [[nodiscard]] Vector hermite_squares(const Vector& first_order) const;
@@ -88,6 +95,19 @@ class PieceError {
   [[nodiscard]] static UpperBound masked_form(const Matrix& gram, const Vector& roots, const Vector& costs,
                                               Index operations);
   [[nodiscard]] UpperBound correlated_noise(const NormTerm& norm) const;
+  /// (H.8), where the layer's noise has this form and it is smaller than (H.7); sets noise_ and has_roots_.
+  void compute_scalar_noises(const DenseLayer& next, const Gaussian& piece);
+  /// No less than E (s^{1/2} - t^{1/2})^2, s the noise's scalar and t what it is on average over
+  /// activation_covariance().
+  [[nodiscard]] double scalar_cost(const ScalarNoise& noise, const Gaussian& piece,
+                                   const Matrix& covariance) const;
+  /// No less than the deviation of s.
+  [[nodiscard]] double scalar_deviation(const ScalarNoise& noise, const Gaussian& piece) const;
+  /// No less than the largest eigenvalue of the correlations.
+  [[nodiscard]] double largest_eigenvalue() const;
+  /// No less than the norm in L2 of B^{1/2} (a - E a); B is semidefinite, its entries computed with at most
+  /// `operations` roundings.
+  [[nodiscard]] double deviation_in(const Matrix& gram, Index operations) const;
 
   const DenseLayer& next_;
   const SurrogateLaw& law_;
@@ -96,9 +116,10 @@ class PieceError {
   double correlation_error_ = 0.0;  ///< bound of what its entries are off by
   double size_;                     ///< no less than the norm of the mean activations
   PushRounding pushed_;
-  Vector noise_;        ///< bound of E (sqrt S_l - sqrt E S_l)^2
-  Vector replaced_;     ///< per output, see replaced_weights; empty where all weights are Gaussian
-  Vector noise_slack_;  ///< bound of |sqrt E S_l - sqrt of the variance used|
+  Vector noise_;            ///< bound of E (sqrt S_l - sqrt E S_l)^2
+  bool has_roots_ = false;  ///< is that the noise of dependent weights, too (H.8)?
+  Vector replaced_;         ///< per output, see replaced_weights; empty where all weights are Gaussian
+  Vector noise_slack_;      ///< bound of |sqrt E S_l - sqrt of the variance used|
 };
 
 // Roots of noise that is convex, docs/theory/convex_noise.md (Y.27): where the sizes of the activations are

@@ -31,13 +31,11 @@ Vector PieceError::noise_by_neuron(const Vector& outputs) const {
 SquareParts PieceError::parts(const NormTerm& norm) const {
   SquareParts parts;
   parts.activations = hermite_parts(norm.gram, law_.linear);
-  if (norm.noise_gram.size() > 0) {
-    parts.correlated_noise = hermite_parts(norm.noise_gram, law_.linear + law_.gain);
-  }
+  const bool has_forms = norm.noise_gram.size() > 0 && !has_roots_;
+  if (has_forms) parts.correlated_noise = 2.0 * hermite_parts(norm.noise_gram, law_.linear + law_.gain);
   if (law_.is_masked()) {
     parts.masks = norm.gram.diagonal().cwiseProduct(law_.mask_cost);
-    if (norm.noise_gram.size() > 0)
-      parts.masks += norm.noise_gram.diagonal().cwiseProduct(law_.mask_variance);
+    if (has_forms) parts.masks += 2.0 * norm.noise_gram.diagonal().cwiseProduct(law_.mask_variance);
   }
   parts.noise = norm.metric.cwiseProduct(noise_);
   parts.noise_neurons = noise_by_neuron(parts.noise);

@@ -29,6 +29,8 @@ struct SurrogateLaw {
   Vector square_slope;        ///< E[a_j^2 x_j], as computed
   Vector square_slope_error;  ///< what it may be off by
   Vector square_rest;         ///< no less than the L2 norm of a_j^2 - E a_j^2 - E[a_j^2 x_j] x_j
+  Vector reach;               ///< no less than |a_j - mean_j|; infinite where a_j is unbounded
+  double lipschitz = 0.0;     ///< no less than the activations' constants
   // Of masked activations; empty without a mask.
   Vector mask_gain;      ///< of the surrogate; 0 where the mask is enumerated
   Vector mask_cost;      ///< no less than E ((m_j - 1) a_j - mask_gain_j eta_j)^2

@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "activation/activation_traits.h"
 #include "certificate/rounding_terms.h"
 #include "core/column_product.h"
 #include "methods/moment/moment_error.h"
@@ -44,6 +45,12 @@ void charge_deviation(double shift, Index j, SurrogateLaw& law) {
   law.square_rest(j) = next_up(law.square_rest(j) + squares);
 }
 
+/// No less than |f|.
+double largest_value(const Activation& f) {
+  const Smooth* smooth = f.traits().smooth();
+  return smooth != nullptr ? smooth->limits.get().largest() : INFINITY;
+}
+
 void fill_coordinate(const GaussianMoments& moments, Index j, SurrogateLaw& law) {
   const double gain = variance_matching_gain(moments);
   law.mean(j) = moments.mean.value;
@@ -68,13 +75,17 @@ SurrogateLaw surrogate_law(const ActivationMap& activation, const Gaussian& piec
   const Vector deviations = piece.covariance.variances().cwiseSqrt();
   const double relative = rounding_gamma(piece.covariance.rank() + 4) * activation.lipschitz().upper;
   SurrogateLaw law;
-  for (Vector* field : {&law.mean, &law.gain, &law.linear, &law.quadratic, &law.rest, &law.error, &law.second,
-                        &law.second_error, &law.square_slope, &law.square_slope_error, &law.square_rest}) {
+  for (Vector* field :
+       {&law.mean, &law.gain, &law.linear, &law.quadratic, &law.rest, &law.error, &law.second,
+        &law.second_error, &law.square_slope, &law.square_slope_error, &law.square_rest, &law.reach}) {
     field->resize(n);
   }
+  law.lipschitz = activation.lipschitz().upper;
+  const double largest = activation.is_uniform() ? largest_value(activation.common()) : INFINITY;
   for (Index j = 0; j < n; ++j) {
     fill_coordinate(moments[static_cast<std::size_t>(j)], j, law);
     charge_deviation(next_up(relative * deviations(j)), j, law);
+    law.reach(j) = next_up(largest + std::abs(law.mean(j)));
   }
   return law;
 }
@@ -117,6 +128,19 @@ Vector gain_per_unit(const Gaussian& piece, const SurrogateLaw& law) {
   return law.gain.binaryExpr(deviations, [](double gain, double s) { return s > 0.0 ? gain / s : 0.0; });
 }
 
+Matrix activation_covariance(const Gaussian& piece, const SurrogateLaw& law) {
+  const Vector variances = law.second - law.mean.cwiseAbs2();
+  if (piece.covariance.is_diagonal()) return positive_part(variances).asDiagonal();
+  const Matrix r = correlation_of(piece.covariance);
+  const Vector first = law.linear + law.gain;
+  Matrix covariance = (first * first.transpose()).cwiseProduct(r);
+  covariance += (law.quadratic * law.quadratic.transpose()).cwiseProduct(r.cwiseAbs2());
+  covariance += (law.rest * law.rest.transpose()).cwiseProduct(r.cwiseProduct(r.cwiseAbs2()));
+  // Raising a diagonal keeps the matrix semidefinite: by rounding, and by what masks add.
+  covariance.diagonal() = larger_or_nan(covariance.diagonal(), variances);
+  return covariance;
+}
+
 namespace {
 
 /// Deviations of the surrogate's coordinates, what masks add included (D.3).
@@ -148,11 +172,11 @@ Matrix signal_covariance(const DenseLayer& layer, const Gaussian& piece, const S
   return 0.5 * (signal + signal.transpose());
 }
 
-/// Outputs that are correlated given their input: the noise is that of the mean activations (H.7).
+/// Outputs that are correlated given their input: the noise has the covariance that it has on average (H.7).
 Covariance correlated_covariance(const DenseLayer& layer, const Gaussian& piece, const SurrogateLaw& law) {
-  const Matrix noise = layer.push(law.mean, 1).covariances.front().to_dense();
+  const Matrix noise = layer.expected_noise(law.mean, activation_covariance(piece, law));
   const Vector majorant = (layer.weight_mean().cwiseAbs() * surrogate_deviations(law)).cwiseAbs2() +
-                          2.0 * (law.mean.squaredNorm() * layer.row_variances() + layer.bias_variances());
+                          2.0 * (law.second.sum() * layer.row_variances() + layer.bias_variances());
   return dense_sum(signal_covariance(layer, piece, law) + noise, Vector::Zero(layer.outputs()), majorant,
                    covariance_operations(layer));
 }

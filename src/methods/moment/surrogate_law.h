@@ -36,6 +36,10 @@ Vector pushed_weights(const MomentLayerTrace& layer);
 /// E S_l = Var b_l + sum_j V_lj E a_j^2, the noise of the pushed Gaussian.
 Vector mean_noise(const DenseLayer& layer, const SurrogateLaw& law);
 
+/// K~ of (H.7): covariances of the activations, masks included, those of Hermite rank three and more as if
+/// they were alike. Positive semidefinite.
+Matrix activation_covariance(const Gaussian& piece, const SurrogateLaw& law);
+
 /// gain_j / s_j; zero where z_j is constant.
 Vector gain_per_unit(const Gaussian& piece, const SurrogateLaw& law);
 

@@ -21,7 +21,7 @@
 namespace mixcert {
 namespace {
 
-constexpr Index kMaxBatches = 100;
+constexpr Index kMaxComparedBatches = 100;
 constexpr Index kResamples = 400;
 
 void require_samples(ConstMatrixRef samples, const GaussianMixture& mixture, Index least, const char* name) {
@@ -44,7 +44,7 @@ class BatchSums {
   explicit BatchSums(ConstMatrixRef samples) : center_(samples.rowwise().mean()) {
     const Index n = samples.cols();
     const Index dimension = samples.rows();
-    const Index batches = std::clamp<Index>(n / 2, 2, kMaxBatches);
+    const Index batches = std::clamp<Index>(n / 2, 2, kMaxComparedBatches);
     sums_.resize(1 + dimension + dimension * dimension, batches);
     for (Index b = 0; b < batches; ++b) {
       const Index first = b * n / batches;

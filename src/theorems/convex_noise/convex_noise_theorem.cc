@@ -7,7 +7,7 @@
 namespace mixcert {
 namespace {
 
-bool sharpen(const Situation& situation, Index layer, Certificate& certificate) {
+bool sharpen_by_convex_noise(const Situation& situation, Index layer, Certificate& certificate) {
   const auto k = static_cast<std::size_t>(layer - 1);
   LayerTerms convex = certificate.layers[k];
   convex.theorem = "Y.27";
@@ -33,7 +33,7 @@ Theorem convex_noise_theorem() {
             [](const Situation& at, Index layer) { return at.layer(layer).next_is_random; }},
            {"the sizes of its activations are convex functions",
             [](const Situation& at, Index layer) { return at.layer(layer).has_convex_sizes; }}},
-          sharpen,
+          sharpen_by_convex_noise,
           parts};
 }
 

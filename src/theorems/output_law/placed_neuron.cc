@@ -20,7 +20,7 @@ constexpr double kRadius = 9.0;
 constexpr double kRatio = 1.25;
 constexpr double kLargestMomentRadius = 100.0;
 constexpr double kLeastRest = 0.05;
-constexpr double kNegligible = 1e-6;
+constexpr double kNegligibleTail = 1e-6;
 // With less noise than this a bound of |a| is no better than its slope.
 constexpr double kSmallNoise = 0.02;
 
@@ -74,7 +74,7 @@ double NeuronConcentration::beyond(const SummandNeuron& neuron, double lambda, d
     double all = outside(radius, lambda, kappa, difference, size, slope_);
     // Where |a| <= 1; P(|Z| > r) <= exp(-r^2/2).
     if (is_bounded_) all = std::min(all, std::exp(lambda * most + kappa - 0.5 * radius * radius));
-    if (all < kNegligible) return enlarged(sum + all);
+    if (all < kNegligibleTail) return enlarged(sum + all);
     const double distance = kRatio * radius * neuron.deviation;
     const double slope =
         enlarged(f.max_slope(neuron.mean - distance, neuron.mean + distance).upper * neuron.deviation);
@@ -121,7 +121,7 @@ NeuronNodes::LogMoments NeuronConcentration::log_moments(const SummandNeuron& ne
   if (!is_local_) return logs;
   const double added = beyond(neuron, std::abs(moment.lambda), moment.kappa);
   logs = {logs.plus + added, logs.minus + added};
-  if (!(added > kNegligible)) return logs;
+  if (!(added > kNegligibleTail)) return logs;
   const NeuronNodes::LogMoments globally = bounds(global_deviation_);
   return {std::min(logs.plus, globally.plus), std::min(logs.minus, globally.minus)};
 }

@@ -7,7 +7,7 @@
 namespace mixcert {
 namespace {
 
-bool sharpen(const Situation& situation, Index /*layer*/, Certificate& certificate) {
+bool sharpen_by_stein(const Situation& situation, Index /*layer*/, Certificate& certificate) {
   return take_smaller(distance_over_pieces(situation, stein_distance), "Y.9", certificate.layers.back());
 }
 
@@ -26,7 +26,7 @@ Theorem stein_theorem() {
        {"neurons times outputs to the fourth power are at most 4e7",
         [](const Situation& at, Index) { return stein_work(at.network.layer(at.depth)) <= kMostSteinWork; }},
        {"the output's covariance is far from singular", nullptr}},
-      sharpen,
+      sharpen_by_stein,
       nullptr,
       "Y.1"};
 }

@@ -20,7 +20,7 @@ void take_both(const UpperBound& total, LayerTerms& first, const LayerTerms& las
 }
 
 /// One computation gives (Y.20) and, where it holds too, (Y.28).
-bool sharpen(const Situation& situation, Index /*layer*/, Certificate& certificate) {
+bool sharpen_by_two_layer(const Situation& situation, Index /*layer*/, Certificate& certificate) {
   static const Theorem both = both_layers_theorem();
   const TwoLayerDistance distance = two_layer_distance(situation, both.may_hold(situation, 1));
   take_smaller(distance.first, "Y.20", certificate.layers.front());
@@ -58,7 +58,8 @@ std::vector<Precondition> two_layer_preconditions() {
 }  // namespace
 
 Theorem first_layer_theorem() {
-  return {"Y.20", "first layer given its inputs", "two_layers.md", two_layer_preconditions(), sharpen};
+  return {"Y.20", "first layer given its inputs", "two_layers.md", two_layer_preconditions(),
+          sharpen_by_two_layer};
 }
 
 Theorem both_layers_theorem() {
