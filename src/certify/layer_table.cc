@@ -14,13 +14,14 @@ std::string layer_table(const std::vector<LayerRow>& rows, const std::string& ho
   if (rows.empty()) return "";
   const bool has_neurons =
       std::any_of(rows.begin(), rows.end(), [](const LayerRow& row) { return !row.neurons.empty(); });
-  std::vector<Column> columns = {{"layer", 5},        {"neurons", 7},    {"components", 10}, {"points", 7},
-                                 {"compression", 11}, {"local", 10},     {"gain", 9},        {"share", 5},
-                                 {"metric", 16},      {"bounded by", 28}};
+  std::size_t longest = 0;
+  for (const LayerRow& row : rows) longest = std::max(longest, row.theorems.size());
   // Files of results do not hold the theorems.
-  const bool has_theorems =
-      std::any_of(rows.begin(), rows.end(), [](const LayerRow& row) { return !row.theorems.empty(); });
-  if (!has_theorems) columns.pop_back();
+  const bool has_theorems = longest > 0;
+  std::vector<Column> columns = {{"layer", 5},  {"neurons", 7},      {"components", 10},
+                                 {"points", 7}, {"compression", 11}, {"local", 10},
+                                 {"gain", 9},   {"share", 5},        {"metric", 16}};
+  if (has_theorems) columns.push_back({"bounded by", std::max(10, static_cast<int>(longest))});
   if (!has_neurons) columns.erase(columns.begin() + 1);
   const TextTable table(std::move(columns));
   std::string text = "where the bound comes from (" + how + ")\n" + table.header();
