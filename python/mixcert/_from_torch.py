@@ -82,7 +82,10 @@ def convert(
     outside = posterior is not None or source.module is not module
     if outside:
         _require_untied(root, names)
-    if source.library in posteriors.FLAT and source.module is root:
+    if source.last_layer is not None:
+        if names[-1:] != [source.last_layer]:
+            raise ValueError(f"from_torch: expected a posterior of the last layer, got one of '{source.last_layer}'")
+    elif source.library in posteriors.FLAT and source.module is root:
         _require_order(root, entries, source.library)
     network = import_entries(
         arrays,
@@ -95,7 +98,7 @@ def convert(
 
     def prepare(own: nn.Module) -> None:
         if outside:
-            place_means(own, source.library, dict(arrays), names)
+            place_means(own, source.library, dict(arrays), names, source.last_layer)
 
     shape = None if input_shape is None else tuple(input_shape)
     lines = reading.assumptions + check(network._core, root, shape, reading.noisy, prepare)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
 import torch
@@ -102,12 +102,18 @@ def _numpyro_name(site: str) -> Tuple[str, bool]:
     return f"{where}.{'weight' if kernel else 'bias'}", kernel
 
 
-def place_means(module: nn.Module, library: str, arrays: Dict[str, np.ndarray], names: List[str]) -> None:
+def place_means(
+    module: nn.Module,
+    library: str,
+    arrays: Dict[str, np.ndarray],
+    names: List[str],
+    last_layer: Optional[str] = None,
+) -> None:
     """Puts the means of a posterior that is not the module's own into the module. `names` are the layers with
-    weights; each has to get its own."""
+    weights; each has to get its own, or `last_layer` alone."""
     for key in ("loc", "mu", "mean"):
         if library in ("pyro-diagonal", "vogn", "laplace") and key in arrays:
-            return _put_vector(module, arrays[key])
+            return _put_vector(module if last_layer is None else module.get_submodule(last_layer), arrays[key])
     means: Dict[str, np.ndarray] = {}
     for key, value in arrays.items():
         dotted = "." + key

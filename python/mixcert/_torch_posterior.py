@@ -10,6 +10,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from ._torch_trace import copied
+
 Arrays = List[Tuple[str, np.ndarray]]
 
 # The first ending that a key has says whose convention it is.
@@ -34,6 +36,7 @@ class Source(NamedTuple):
     module: nn.Module  # says the layers
     arrays: Arrays
     library: str
+    last_layer: Optional[str] = None  # the only one that is random, where a posterior is of one layer
 
 
 def _numbers(value: Any) -> np.ndarray:
@@ -80,6 +83,23 @@ def _laplace_arrays(laplace: Any) -> Arrays:
     return arrays
 
 
+def _last_layer_module(laplace: Any) -> Optional[Tuple[nn.Module, str]]:
+    """Of a last-layer Laplace object: a copy of the user's module without the hook by which the library reads
+    features, and the name of the layer. None where all weights are random."""
+    extractor = laplace.model
+    inner, last = getattr(extractor, "model", None), getattr(extractor, "last_layer", None)
+    if not isinstance(inner, nn.Module) or not isinstance(last, nn.Module):
+        return None
+    name = next(name for name, part in inner.named_modules() if part is last)
+    module = copied(inner)
+    kept = module.get_submodule(name)._forward_hooks
+    for key, hook in list(kept.items()):
+        theirs = getattr(hook, "__qualname__", "").startswith(type(extractor).__name__ + ".")
+        if theirs and hook.__module__ == type(extractor).__module__:
+            del kept[key]
+    return module, name
+
+
 def _optimizer_arrays(module: nn.Module, optimizer: Any) -> Arrays:
     """IVON keeps the means in the module and the Hessian in its groups; VOGN both in its state."""
     group: Dict[str, Any] = optimizer.param_groups[0]
@@ -117,9 +137,20 @@ def find(module: Any, posterior: Any, library: Optional[str]) -> Source:
     if _is_swag(given) and isinstance(getattr(given, "base", None), nn.Module):
         given = given.base
         module = given if posterior is None else module
+    last_layer: Optional[str] = None
     if is_laplace(given):
+        if hasattr(given, "subnetwork_indices"):
+            raise ValueError(
+                "from_torch: a Laplace object of a subnetwork: weights of all layers may be random and correlated; "
+                "use the last layer or all weights with Kronecker factors"
+            )
         arrays = _laplace_arrays(given)
-        module = given.model if posterior is None else module
+        of_last = _last_layer_module(given)
+        if of_last is None:
+            module = given.model if posterior is None else module
+        else:
+            module, last_layer = of_last
+            arrays += _state(module)
     elif isinstance(given, torch.optim.Optimizer):
         arrays = _optimizer_arrays(module, given)
     elif isinstance(given, nn.Module):
@@ -132,4 +163,4 @@ def find(module: Any, posterior: Any, library: Optional[str]) -> Source:
         raise TypeError(f"from_torch: expected a torch.nn.Module, got {type(module).__name__}")
     known = {name for name, _ in arrays}
     arrays += [(name, value) for name, value in _batch_norm_arrays(module) if name not in known]
-    return Source(module, arrays, library or detect_library([name for name, _ in arrays]))
+    return Source(module, arrays, library or detect_library([name for name, _ in arrays]), last_layer)

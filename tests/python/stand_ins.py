@@ -259,6 +259,50 @@ def laplace_kronecker(rng):
     return Case(posterior, None, truth)
 
 
+class FeatureExtractor(nn.Module):
+    """The module of a last-layer Laplace object: the user's, with a hook that keeps the last layer's input."""
+
+    def __init__(self, model, last_layer):
+        super().__init__()
+        self.model, self.last_layer = model, last_layer
+        self._features = {}
+        last_layer.register_forward_hook(self._get_hook("last"))
+
+    def _get_hook(self, name):
+        def hook(_, inputs, __):
+            self._features[name] = inputs[0].detach()
+
+        return hook
+
+    def forward(self, x):
+        return self.model(x)
+
+
+def last_layer_laplace(rng, kind):
+    """diag, kron or full: features are not random, so the output is Gaussian."""
+    whole = laplace(rng, None)
+    last = whole.model[2]
+    out, into = last.weight.shape
+    size = out * into + out
+    if kind == "kron":
+        factors = [[definite(rng, out), definite(rng, into)], [definite(rng, out)]]
+        blocks = [np.kron(*factors[0]), factors[1][0]]
+        precision = np.zeros((size, size))
+        precision[: out * into, : out * into], precision[out * into :, out * into :] = blocks
+        tensors = [[torch.tensor(factor) for factor in pair] for pair in factors]
+        whole.H_facs = types.SimpleNamespace(kfacs=tensors)
+        whole.H = object()
+    else:
+        diagonal = 20.0 * rng.random(size=size)
+        precision = np.diag(diagonal) if kind == "diag" else definite(rng, size)
+        whole.H = torch.tensor(diagonal if kind == "diag" else precision)
+    whole.mean = torch.cat([last.weight.detach().ravel(), last.bias.detach()])
+    truth = vectors(whole.model, np.zeros(26))
+    covariance = np.linalg.inv(LAPLACE_FACTOR * precision + 2.0 * np.eye(size))
+    whole.model = FeatureExtractor(whole.model, last)
+    return Case(whole, None, [truth[0], truth[1]._replace(covariance=covariance)])
+
+
 def laplace_full(rng):
     hessian = definite(rng, 26)
     posterior = laplace(rng, torch.tensor(hessian))

@@ -75,6 +75,33 @@ def test_convention(name):
     check_law(net, case.truth)
 
 
+@pytest.mark.parametrize("kind", ["diag", "kron", "full"])
+def test_last_layer_laplace_is_exact(kind):
+    """Features are deterministic and the output is Gaussian: the bound is rounding alone."""
+    case = stand_ins.last_layer_laplace(np.random.default_rng(11), kind)
+    net = mixcert.from_torch(case.module)
+    assert net.assumptions == []
+    assert len(case.module.model.last_layer._forward_hooks) == 1  # the object stays as it is
+    result = mixcert.certify(net, POINT)
+    theirs = stand_ins.sample(case.truth, POINT, 40000, np.random.default_rng(5))
+    assert np.allclose(result.mixture.std(), theirs.std(axis=0), rtol=0.02)
+    assert np.allclose(result.mixture.mean(), theirs.mean(axis=0), atol=0.02)
+    assert result.w2_bound < 1e-6
+
+
+def test_subnetworks_and_other_layers_are_refused():
+    case = stand_ins.last_layer_laplace(np.random.default_rng(11), "diag")
+    case.module.subnetwork_indices = torch.arange(3)
+    with pytest.raises(ValueError, match="subnetwork"):
+        mixcert.from_torch(case.module)
+    other = stand_ins.last_layer_laplace(np.random.default_rng(11), "diag")
+    inner = other.module.model.model
+    inner[2]._forward_hooks.clear()
+    other.module.model = stand_ins.FeatureExtractor(inner, inner[0])
+    with pytest.raises(ValueError, match="last layer"):
+        mixcert.from_torch(other.module)
+
+
 @pytest.mark.parametrize("name", stand_ins.PROJECTED)
 def test_correlated_layers_are_refused_or_projected(name):
     case = stand_ins.PROJECTED[name](np.random.default_rng(11))

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Laplace approximations: the precision of all parameters is H / (noise^2 T) + prior, H diagonal, full or a
-// Kronecker product per tensor.
+// Laplace approximations: the precision of all parameters, or of those of the last layer, is H / (noise^2 T)
+// + prior, H diagonal, full or a Kronecker product per tensor.
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 
@@ -166,11 +166,27 @@ class LaplaceSplitter {
   Vector prior_;
 };
 
+/// A layer that is not random, by its own keys.
+ImportedLayer fixed_layer(const ImportSource& source, const LayerSlot& slot) {
+  ImportedLayer layer{slot.name, slot.name + ".weight", slot.name + ".bias", {}, {}, {}, {}};
+  layer.weight_mean = source.one(layer.weight_key);
+  if (source.has(layer.bias_key)) layer.bias_mean = source.one(layer.bias_key);
+  return layer;
+}
+
 }  // namespace
 
 std::vector<ImportedLayer> split_laplace(const ImportSource& source, const std::vector<LayerSlot>& slots,
                                          std::vector<std::string>& assumptions) {
-  return LaplaceSplitter(source, slots, assumptions).split();
+  const std::vector<LayerSlot> last = {slots.back()};
+  const Index given = source.one("mean").size();
+  const bool is_of_last = given == last[0].weights() || given == last[0].weights() + last[0].outputs();
+  if (slots.size() == 1 || !is_of_last) return LaplaceSplitter(source, slots, assumptions).split();
+  // A posterior of the last layer alone; the features before it are what they are.
+  std::vector<ImportedLayer> layers;
+  for (std::size_t k = 0; k + 1 < slots.size(); ++k) layers.push_back(fixed_layer(source, slots[k]));
+  layers.push_back(LaplaceSplitter(source, last, assumptions).split().front());
+  return layers;
 }
 
 }  // namespace mixcert::io
