@@ -130,7 +130,7 @@ Certificate sharpened_certificate(const TheoremTable& theorems, const Network& n
   for (const Theorem& one : theorems) {
     for (Index layer = 1; one.sharpen != nullptr && layer <= situation.depth; ++layer) {
       if (!one.may_hold(situation, layer)) continue;
-      if (one.unless != nullptr && with_bound.count({one.unless, layer}) > 0) continue;
+      if (one.unless != nullptr && with_bound.contains({one.unless, layer})) continue;
       if (one.sharpen(situation, layer, certificate)) with_bound.insert({one.id, layer});
     }
   }

@@ -39,7 +39,7 @@ struct LayerSituation {
 
 struct Situation {
   /// All arguments must outlive this.
-  Situation(const Network& network, const ErrorNorms& error_norms, const MomentTrace& trace);
+  Situation(const Network& of, const ErrorNorms& norms, const MomentTrace& made);
 
   const Network& network;
   const ErrorNorms& error_norms;
