@@ -101,8 +101,8 @@ BiasRecord record(const BiasCovariance& law) {
 
 }  // namespace
 
-std::string_view family_name(const WeightCovariance& law) { return record(law).name; }
-std::string_view family_name(const BiasCovariance& law) { return record(law).name; }
+std::string_view family_name(const WeightCovariance& law) { return record(law).name.get(); }
+std::string_view family_name(const BiasCovariance& law) { return record(law).name.get(); }
 
 bool is_deterministic(const WeightCovariance& law) { return record(law).is_deterministic; }
 bool is_deterministic(const BiasCovariance& law) { return record(law).is_deterministic; }
@@ -110,8 +110,8 @@ bool is_deterministic(const BiasCovariance& law) { return record(law).is_determi
 const Matrix* independent_variances(const WeightCovariance& law) { return record(law).independent_variances; }
 const Vector* independent_variances(const BiasCovariance& law) { return record(law).independent_variances; }
 
-EntryLaw entry_law(const WeightCovariance& law) { return record(law).entry_law; }
-EntryLaw entry_law(const BiasCovariance& law) { return record(law).entry_law; }
+EntryLaw entry_law(const WeightCovariance& law) { return record(law).entry_law.get(); }
+EntryLaw entry_law(const BiasCovariance& law) { return record(law).entry_law.get(); }
 
 Index factor_count(const WeightCovariance& law) { return record(law).factor_count; }
 bool includes_bias(const WeightCovariance& law) { return record(law).includes_bias; }

@@ -165,8 +165,8 @@ class Conv2dKind final : public SingleLayer<Conv2dSpec> {
     return convolution_step(spec());
   }
   void charge_step(const LayerShape& /*before*/, MemoryBudget& budget) const override {
-    const auto channels = static_cast<double>(spec().in / spec().groups);
-    budget.take(title(), 8.0 * tap_count(spec().window, spec().image) * channels);
+    const Index channels = spec().in / spec().groups;
+    budget.take(title(), 8.0 * tap_count(spec().window, spec().image) * static_cast<double>(channels));
   }
   void expand(ChainBuilder& builder) const override {
     builder.chain().affine(expand_convolution(spec(), builder.budget()));
