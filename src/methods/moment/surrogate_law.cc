@@ -85,7 +85,7 @@ SurrogateLaw surrogate_law(const ActivationMap& activation, const Gaussian& piec
   for (Index j = 0; j < n; ++j) {
     fill_coordinate(moments[static_cast<std::size_t>(j)], j, law);
     charge_deviation(next_up(relative * deviations(j)), j, law);
-    law.reach(j) = next_up(largest + std::abs(law.mean(j)));
+    law.reach(j) = next_up(next_up(largest + std::abs(law.mean(j))) + law.error(j));
   }
   return law;
 }
