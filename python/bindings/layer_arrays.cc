@@ -37,6 +37,8 @@ struct LawArrays {
     for (std::size_t s = 0; s < law.factor.size(); ++s)
       factor.col(static_cast<Index>(s)) = law.factor[s].transpose().reshaped();
     arrays["factor"] = from_matrix(factor);
+    if (law.bias_factor.size() > 0) arrays["bias_factor"] = from_matrix(law.bias_factor);
+    if (law.is_common) arrays["common_factor"] = true;
   }
   void operator()(const FullWeights& law) const { arrays["weight_covariance"] = from_matrix(law.covariance); }
   void operator()(const JointWeights& law) const { arrays["covariance"] = from_matrix(law.covariance); }

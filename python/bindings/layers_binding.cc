@@ -23,6 +23,7 @@ class Tensors {
   [[nodiscard]] bool has(const char* name) const {
     return given_.contains(name) && !py::object(given_[name]).is_none();
   }
+  [[nodiscard]] bool is_set(const char* name) const { return has(name) && py::bool_(given_[name]); }
   [[nodiscard]] Matrix matrix(const char* name) const { return to_matrix(given_[name], label(name)); }
   [[nodiscard]] Vector vector(const char* name) const { return to_vector(given_[name], label(name)); }
   /// Empty where it is not there.
@@ -68,6 +69,8 @@ WeightCovariance weight_law(const Tensors& tensors, const Matrix& mean, const En
   const std::array<bool, 5> laws = {kronecker, eigenbasis, factor, full, joint};
   require(std::count(laws.begin(), laws.end(), true) <= 1 && !(variance && (kronecker || full || joint)),
           tensors.label("weights") + ": expected arrays of one law, got those of several");
+  require(factor || !(tensors.has("bias_factor") || tensors.is_set("common_factor")),
+          tensors.label("factor") + ": expected one beside bias_factor and common_factor, got none");
   if (kronecker)
     return KroneckerWeights{tensors.matrix("row_covariance"), tensors.matrix("column_covariance")};
   if (eigenbasis) {
@@ -79,8 +82,11 @@ WeightCovariance weight_law(const Tensors& tensors, const Matrix& mean, const En
   const Matrix variances =
       variance ? tensors.matrix("weight_variance") : Matrix::Zero(mean.rows(), mean.cols());
   if (factor) {
-    return LowRankWeights{variances, factor_columns(tensors.matrix("factor"), mean.rows(), mean.cols(),
-                                                    tensors.label("factor"))};
+    LowRankWeights low_rank{variances, factor_columns(tensors.matrix("factor"), mean.rows(), mean.cols(),
+                                                      tensors.label("factor"))};
+    if (tensors.has("bias_factor")) low_rank.bias_factor = tensors.matrix("bias_factor");
+    low_rank.is_common = tensors.is_set("common_factor");
+    return low_rank;
   }
   if (variance) return MeanFieldWeights{variances, law};
   return DeterministicWeights{};

@@ -27,7 +27,8 @@ def import_weights(
     `library`: plain, bayesian-torch, blitz, torchbnn, bayesian-cnn, torch-uncertainty, pyro, pyro-diagonal,
     numpyro, ivon, vogn, laplace or swag. `arch`: widths "784-128-10" with `activation` between them, or a
     JSON list of layers. `layers`: their names in order. `project="per-layer"`: of a posterior that
-    correlates layers keep the law of each. `scales`: "constrained" or "unconstrained", of Pyro and NumPyro.
+    correlates layers keep the law of each, which certificates need. `scales`: "constrained" or
+    "unconstrained", of Pyro and NumPyro.
 
     >>> weights = {"0.mu_weight": [[1.0, 2.0]], "0.rho_weight": [[-3.0, -3.0]]}
     >>> import_weights(weights, "bayesian-torch", "2-1").outputs

@@ -32,6 +32,8 @@ def Dense(
     row_basis: Any = None,
     column_basis: Any = None,
     factor: Any = None,
+    bias_factor: Any = None,
+    common_factor: bool = False,
     weight_covariance: Any = None,
     covariance: Any = None,
     bias_covariance: Any = None,
@@ -53,6 +55,8 @@ def Dense(
     ==================================================  =====================================================
 
     The bias has independent entries of `bias_variance` [out] or a covariance `bias_covariance` [out, out].
+    A factor may reach into the bias (`bias_factor` [out, rank]), and with `common_factor` its normals are those of
+    all layers that say so: such a network can be sampled and linearised, and has no certificate.
     `law` is normal, laplace, uniform or student_t with `degrees` of freedom.
 
     >>> Dense([[1.0, 2.0]], weight_variance=[[0.1, 0.1]])
@@ -68,6 +72,8 @@ def Dense(
         "row_basis": row_basis,
         "column_basis": column_basis,
         "factor": factor,
+        "bias_factor": bias_factor,
+        "common_factor": bool(common_factor),
         "weight_covariance": weight_covariance,
         "covariance": covariance,
         "bias_covariance": bias_covariance,

@@ -15,6 +15,12 @@ namespace {
 constexpr Index kMaxSamples = 1'000'000'000;
 constexpr Index kMaxBlock = 10'000;
 
+const std::vector<std::pair<Predictive, std::string>>& predictive_names() {
+  static const std::vector<std::pair<Predictive, std::string>> names = {{Predictive::Network, "network"},
+                                                                        {Predictive::Glm, "glm"}};
+  return names;
+}
+
 const std::vector<std::pair<Method, std::string>>& method_names() {
   static const std::vector<std::pair<Method, std::string>> names = {{Method::Auto, "auto"},
                                                                     {Method::Moment, "moment"},
@@ -61,6 +67,8 @@ std::string_view name_of(Enum value, const std::vector<std::pair<Enum, std::stri
 OptionTable<Options> make_table() {
   return {
       flag_option("joint", &Options::joint, "one mixture over the outputs at all inputs"),
+      choice_option("predictive", &Options::predictive, predictive_names(),
+                    "the network's law; glm: linearised at the mean weights"),
       choice_option("method", &Options::method, method_names(), "auto: moment or signature; cross: no bound"),
       choice_option("theorems", &Options::theorems, theorem_names(), "moment: which bound a layer's term"),
       choice_option("certificate", &Options::certificate, certificate_names(),
@@ -95,6 +103,7 @@ OptionTable<Options> make_table() {
 
 }  // namespace
 
+std::string_view to_string(Predictive predictive) { return name_of(predictive, predictive_names()); }
 std::string_view to_string(Method method) { return name_of(method, method_names()); }
 std::string_view to_string(TheoremSet theorems) { return name_of(theorems, theorem_names()); }
 std::string_view to_string(CertificateMode mode) { return name_of(mode, certificate_names()); }
@@ -107,9 +116,26 @@ const OptionTable<Options>& option_table() {
 
 namespace {
 
-/// Options that a method has no use for. A changed one is refused: nothing that was asked for is ignored.
-std::vector<std::string_view> unused_options(Method method) {
-  switch (method) {
+/// Options that a method, or the linearised law, has no use for. A changed one is refused: nothing that was
+/// asked for is ignored.
+std::vector<std::string_view> unused_options(const Options& options) {
+  if (options.predictive == Predictive::Glm) {
+    return {"joint",
+            "method",
+            "theorems",
+            "certificate",
+            "sensitivity",
+            "grid",
+            "signature-size",
+            "components",
+            "pieces",
+            "epsilon",
+            "max-components",
+            "statistics",
+            "failure-probability",
+            "block"};
+  }
+  switch (options.method) {
     case Method::Moment:
       return {"grid", "signature-size"};
     case Method::Signature:
@@ -127,14 +153,15 @@ std::vector<std::string_view> unused_options(Method method) {
 void Options::validate() const {
   Options copy;
   const Options defaults;
-  const std::vector<std::string_view> unused = unused_options(method);
+  const std::vector<std::string_view> unused = unused_options(*this);
   for (const auto& field : option_table()) {
     const std::string text = field.get(*this);
     if (!text.empty()) field.set(copy, text);
     if (text == field.get(defaults) || std::find(unused.begin(), unused.end(), field.name) == unused.end())
       continue;
-    throw InvalidArgument("option --" + field.name + ": method " + std::string(to_string(method)) +
-                          " has no use for it");
+    const std::string who =
+        predictive == Predictive::Glm ? "predictive glm" : "method " + std::string(to_string(method));
+    throw InvalidArgument("option --" + field.name + ": " + who + " has no use for it");
   }
   if (statistics == 1) bad_option("statistics", "0 or at least 2", "1");
   if (!(failure_probability < 1.0)) {

@@ -14,6 +14,7 @@
 #include "methods/signature/signature_method.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
+#include "network/linearised_network.h"
 #include "theorems/theorem_table.h"
 
 namespace mixcert {
@@ -39,8 +40,15 @@ void require_finite(const Result& result) {
 }
 
 Certifier::Certifier(const Network& network, const Options& options, const Services& services)
-    : prepared_(new Prepared{network, options, services, analyse_sensitivity(network), {}}),
+    : prepared_(new Prepared{network, options, services, {}, {}}),
       options_(std::make_shared<const Options>(options)) {
+  if (options.predictive == Predictive::Glm) return;  // has metrics of its own at each input
+  require(
+      network.common_factor_count() == 0,
+      "layers of the network have a factor in common (SWAG's low-rank part, a posterior of all layers "
+      "together), and certificates need independent layers; keep each layer's own law (project per-layer), "
+      "or ask for predictive glm; sample draws from it as it is");
+  prepared_->sensitivity = analyse_sensitivity(network);
   require(!options.joint || !network.has_own_noise(),
           "option --joint: the network has noise layers, which every input draws for itself; certify inputs "
           "one by one");
@@ -79,7 +87,20 @@ Certified Certifier::finished(Certified made, Index index) const {
   return made;
 }
 
+Certified Certifier::certify_linearised(ConstMatrixRef inputs) const {
+  const Stopwatch watch;
+  const Network linearised = linearised_network(prepared_->network, inputs.col(0));
+  Options own = prepared_->options;
+  own.predictive = Predictive::Network;
+  own.method = Method::Moment;
+  own.theorems = TheoremSet::Coupling;  // nothing is left for others to bound
+  Certified made = Certifier(linearised, own, prepared_->services).certify(inputs, 0);
+  made.result.seconds = watch.seconds();
+  return made;
+}
+
 Certified Certifier::certify(ConstMatrixRef inputs, Index index) const {
+  if (prepared_->options.predictive == Predictive::Glm) return finished(certify_linearised(inputs), index);
   const bool is_joint = prepared_->options.joint && inputs.cols() > 1;
   // A joint law may be too large for the moment method and not for signatures.
   const bool fits =

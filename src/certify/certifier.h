@@ -40,6 +40,8 @@ class Certifier {
   [[nodiscard]] CouplingTrace coupling(const Certified& made) const;
 
  private:
+  /// The law of the network linearised at its mean weights (N.6): Gaussian, so that rounding alone is left.
+  [[nodiscard]] Certified certify_linearised(ConstMatrixRef inputs) const;
   /// The method with the smallest bound, the first one's being known.
   [[nodiscard]] Certified smallest(ConstMatrixRef inputs, Certified best) const;
   /// What every result goes through.

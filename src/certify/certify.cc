@@ -70,6 +70,12 @@ std::vector<std::string> certificate_assumptions(const Options& options) {
       "arithmetic is IEEE double, rounding to nearest",
       "elementary functions are accurate to 16 units of roundoff: those of the C library and Eigen's "
       "vectorised exp, log, sin and cos"};
+  if (options.predictive == Predictive::Glm) {
+    assumptions.emplace_back(
+        "the law is that of the network linearised at the means of its weights (glm), not that of the "
+        "network; "
+        "the linearisation, computed in double precision, is taken as it is");
+  }
   if (options.method == Method::Cross) assumptions = {"no bound: the cross signature carries none"};
   return assumptions;
 }

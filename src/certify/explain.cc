@@ -38,6 +38,8 @@ Explanation explain(const Ensemble& ensemble, ConstMatrixRef inputs, const Optio
   const std::optional<Ensemble> rescaled = with_ordinary_sizes(ensemble);
   const Ensemble& ordinary = rescaled ? *rescaled : ensemble;
   require(options.method != Method::Cross, "explain: method cross has no bound to explain");
+  require(options.predictive == Predictive::Network,
+          "explain: the linearised law (predictive glm) is Gaussian: nothing is approximated");
   check_inputs(ordinary.member(0), inputs);
   require(options.joint || inputs.cols() == 1,
           "explain: expected one input, got " + std::to_string(inputs.cols()));

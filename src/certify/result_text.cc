@@ -24,6 +24,12 @@ std::string whose(const Result& result) {
 
 std::string method_text(const Result& result) { return "method " + std::string(to_string(result.method)); }
 
+/// Which law the bound is about, where it is not the network's.
+std::string distance_text(const Result& result) {
+  const bool linearised = result.options && result.options->predictive == Predictive::Glm;
+  return linearised ? "W2 to the linearised network (glm) <= " : "W2 <= ";
+}
+
 std::string percent_above(double share) { return outward_number(100.0 * share, 3, +1) + " %"; }
 
 /// "12 % of the deviation": of the root of all outputs' summed variances. Without one, nothing is said.
@@ -36,7 +42,7 @@ std::string in_parentheses(const std::string& text) { return text.empty() ? "" :
 
 std::string brief_bound(const Result& result) {
   if (!result.w2.exists()) return "no bound";
-  return "W2 <= " + short_bound(result.w2.value) + in_parentheses(share_of_deviation(result));
+  return distance_text(result) + short_bound(result.w2.value) + in_parentheses(share_of_deviation(result));
 }
 
 std::string full_bounds(const Result& result) {
@@ -46,7 +52,7 @@ std::string full_bounds(const Result& result) {
     shares += (shares.empty() ? "" : ", ") + percent_above(result.relative_w2) + " of the root mean square";
   }
   const std::string w1 = result.w1.exists() ? ", W1 <= " + short_bound(result.w1.value) : "";
-  return "W2 <= " + short_bound(result.w2.value) + in_parentheses(shares) + w1;
+  return distance_text(result) + short_bound(result.w2.value) + in_parentheses(shares) + w1;
 }
 
 std::string output_table(const GaussianMixture& mixture) {
@@ -101,6 +107,7 @@ std::string options_text(const Options& options) {
 std::string assumption_lines(const Result& result, const std::vector<std::string>& of_model) {
   Options options;
   options.method = result.method;
+  if (result.options) options.predictive = result.options->predictive;
   std::vector<std::string> all = certificate_assumptions(options);
   all.insert(all.end(), of_model.begin(), of_model.end());
   std::string text = "the bound holds if\n";

@@ -121,8 +121,9 @@ Covariance weight_covariance(const WeightCovariance& weights, const PointMap& p,
           [&](const LowRankWeights& law) {
             Matrix factor(out * d, static_cast<Index>(law.factor.size()));
             for (Index s = 0; s < factor.cols(); ++s) {
-              Eigen::Map<Matrix>(factor.col(s).data(), d, out).noalias() =
-                  p * law.factor[static_cast<std::size_t>(s)].transpose();
+              Eigen::Map<Matrix> column(factor.col(s).data(), d, out);
+              column.noalias() = p * law.factor[static_cast<std::size_t>(s)].transpose();
+              if (law.bias_factor.size() > 0) column.rowwise() += law.bias_factor.col(s).transpose();
             }
             return Covariance::block_diagonal(mean_field_blocks(law.variance, p)).plus_low_rank(factor);
           },

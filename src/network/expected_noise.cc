@@ -46,6 +46,27 @@ Matrix shared_noise(const SharedWeights& law, const Matrix& second, Index out) {
   return noise;
 }
 
+/// diag(V diag A) + sum_s E (F_s a + f_s) (F_s a + f_s)', f_s the bias' column of the factor.
+Matrix low_rank_noise(const LowRankWeights& law, const Vector& mean, const Matrix& second) {
+  Matrix sum = Vector(law.variance * second.diagonal()).asDiagonal();
+  for (const Matrix& column : law.factor) sum += column * second * column.transpose();
+  if (law.bias_factor.size() == 0) return sum;
+  Matrix crossed = Matrix::Zero(sum.rows(), sum.cols());
+  for (std::size_t s = 0; s < law.factor.size(); ++s) {
+    crossed += (law.factor[s] * mean) * law.bias_factor.col(static_cast<Index>(s)).transpose();
+  }
+  return sum + crossed + crossed.transpose() + law.bias_factor * law.bias_factor.transpose();
+}
+
+/// The covariance of a row of weights with its bias.
+Vector low_rank_cross(const LowRankWeights& law, Index inputs) {
+  Vector cross = Vector::Zero(inputs);
+  for (Index s = 0; s < law.bias_factor.cols(); ++s) {
+    cross += law.bias_factor(0, s) * law.factor[static_cast<std::size_t>(s)].row(0).transpose();
+  }
+  return cross;
+}
+
 /// The covariance of the one row of weights, alone or with the bias behind them.
 std::vector<ScalarNoise> one_row(const Matrix& form, const Vector& cross, double least) {
   return {{form, cross, least, Vector::Ones(1)}};
@@ -80,11 +101,7 @@ Matrix DenseLayer::expected_noise(const Vector& mean, const Matrix& covariance) 
             const Vector squares = law.column_basis.cwiseProduct(carried).colwise().sum();
             return law.row_basis * Vector(law.variance * squares).asDiagonal() * law.row_basis.transpose();
           },
-          [&](const LowRankWeights& law) -> Matrix {
-            Matrix sum = Vector(law.variance * second.diagonal()).asDiagonal();
-            for (const Matrix& column : law.factor) sum += column * second * column.transpose();
-            return sum;
-          },
+          [&](const LowRankWeights& law) -> Matrix { return low_rank_noise(law, mean, second); },
           [&](const FullWeights& law) -> Matrix { return block_products(law.covariance, second, out); },
           [&](const JointWeights& law) -> Matrix {
             return block_products(law.covariance, augmented(mean, second), out);
@@ -117,7 +134,11 @@ std::vector<ScalarNoise> DenseLayer::scalar_noises() const {
                    if (!is_one) return eigenbasis_noises(law);
                    return one_row(centred_gram(Vector::Ones(1)), none, least);
                  },
-                 [&](const OneOf<LowRankWeights, FullWeights> auto&) -> std::vector<ScalarNoise> {
+                 [&](const LowRankWeights& law) -> std::vector<ScalarNoise> {
+                   if (!is_one) return {};
+                   return one_row(centred_gram(Vector::Ones(1)), low_rank_cross(law, in), least);
+                 },
+                 [&](const FullWeights&) -> std::vector<ScalarNoise> {
                    if (!is_one) return {};
                    return one_row(centred_gram(Vector::Ones(1)), none, least);
                  },

@@ -102,8 +102,12 @@ void DenseLayer::add_bias_of_weights() {
                               bias_variances_(place.row) += law.variance(place.parameter);
                           }
                         },
+                        [&](const LowRankWeights& law) {
+                          if (law.bias_factor.size() > 0)
+                            bias_variances_ += law.bias_factor.rowwise().squaredNorm();
+                        },
                         [](const OneOf<DeterministicWeights, MeanFieldWeights, KroneckerWeights,
-                                       KroneckerEigenbasisWeights, LowRankWeights, FullWeights> auto&) {}},
+                                       KroneckerEigenbasisWeights, FullWeights> auto&) {}},
              weights_);
 }
 
@@ -177,7 +181,8 @@ Index DenseLayer::parameter_count() const {
                               return law.row_basis.size() + law.column_basis.size() + law.variance.size();
                             },
                             [](const LowRankWeights& law) {
-                              return law.variance.size() * static_cast<Index>(1 + law.factor.size());
+                              return law.variance.size() * static_cast<Index>(1 + law.factor.size()) +
+                                     law.bias_factor.size();
                             },
                             [](const FullWeights& law) { return law.covariance.size(); },
                             [](const JointWeights& law) { return law.covariance.size(); },

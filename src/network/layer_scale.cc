@@ -119,8 +119,10 @@ std::optional<WeightCovariance> scaled_weights(const DenseLayer& layer, int expo
           [&](const KroneckerWeights& law) -> Scaled { return scaled_kronecker(law, exponent); },
           [&](const KroneckerEigenbasisWeights& law) -> Scaled { return scaled_eigenbasis(law, exponent); },
           [&](const LowRankWeights& law) -> Scaled {
-            LowRankWeights scaled{times_power(law.variance, 2 * exponent), law.factor};
+            LowRankWeights scaled = law;
+            scaled.variance = times_power(law.variance, 2 * exponent);
             for (Matrix& column : scaled.factor) column = times_power(column, exponent);
+            scaled.bias_factor = times_power(law.bias_factor, bias_exponent);
             return scaled;
           },
           [&](const FullWeights& law) -> Scaled {
@@ -164,11 +166,11 @@ double log_bias_size(const DenseLayer& layer) {
                             [](const CorrelatedBias& law) { return 0.5 * log_peak(law.covariance); }},
                  layer.bias());
   const double together = std::visit(
-      Overloaded{
-          [&](const JointWeights& law) { return log_joint_deviation(law, layer.inputs(), true); },
-          [&](const SharedWeights& law) { return log_shared_deviation(law, layer.inputs(), true); },
-          [](const OneOf<DeterministicWeights, MeanFieldWeights, KroneckerWeights, KroneckerEigenbasisWeights,
-                         LowRankWeights, FullWeights> auto&) { return kNothing; }},
+      Overloaded{[&](const JointWeights& law) { return log_joint_deviation(law, layer.inputs(), true); },
+                 [&](const SharedWeights& law) { return log_shared_deviation(law, layer.inputs(), true); },
+                 [](const LowRankWeights& law) { return log_peak(law.bias_factor); },
+                 [](const OneOf<DeterministicWeights, MeanFieldWeights, KroneckerWeights,
+                                KroneckerEigenbasisWeights, FullWeights> auto&) { return kNothing; }},
       layer.weights());
   return std::max({log_peak(layer.bias_mean()), noise, together});
 }

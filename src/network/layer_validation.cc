@@ -126,6 +126,9 @@ void check_weights(const Checker& check, Index out, Index in, WeightCovariance& 
                      check.shape(column, out, in, "weight.factor");
                      check.finite(column, "weight.factor");
                    }
+                   if (law.bias_factor.size() == 0) return;
+                   check.shape(law.bias_factor, out, static_cast<Index>(law.factor.size()), "bias.factor");
+                   check.finite(law.bias_factor, "bias.factor");
                  },
                  [&](FullWeights& law) { check.covariance(law.covariance, out * in, "weight.covariance"); },
                  [&](JointWeights& law) { check.covariance(law.covariance, out * (in + 1), "covariance"); },

@@ -30,11 +30,28 @@ Network::Network(std::vector<DenseLayer> layers, std::vector<ActivationMap> acti
     require(activations_[k].is_uniform() || activations_[k].unchanged().size() == neurons,
             "network: the activation of layer '" + layers_[k].name() + "' is for another number of neurons");
   }
+  find_common_factors();
   for (std::size_t k = 1; k < layers_.size(); ++k) {
     require(layers_[k].inputs() == layers_[k - 1].outputs(),
             "network: layer '" + layers_[k].name() + "' expects " + std::to_string(layers_[k].inputs()) +
                 " inputs, layer '" + layers_[k - 1].name() + "' gives " +
                 std::to_string(layers_[k - 1].outputs()));
+  }
+}
+
+void Network::find_common_factors() {
+  const DenseLayer* first = nullptr;
+  for (const DenseLayer& layer : layers_) {
+    const Index own = mixcert::common_factor_count(layer.weights());
+    if (own == 0) continue;
+    if (first == nullptr) {
+      first = &layer;  // alone it has nothing in common with any other
+      continue;
+    }
+    common_factor_count_ = mixcert::common_factor_count(first->weights());
+    require(own == common_factor_count_, "network: layer '" + layer.name() + "' has a common factor of " +
+                                             std::to_string(own) + " columns, layer '" + first->name() +
+                                             "' one of " + std::to_string(common_factor_count_));
   }
 }
 

@@ -16,6 +16,7 @@ struct WeightRecord {
   Given<const Matrix*> independent_variances;
   Given<EntryLaw> entry_law;
   Given<Index> factor_count;
+  Given<Index> common_factor_count;
   Given<bool> includes_bias;
 };
 
@@ -25,6 +26,7 @@ WeightRecord record_of(const DeterministicWeights& /*law*/) {
           .independent_variances = nullptr,
           .entry_law = EntryLaw(),
           .factor_count = 0,
+          .common_factor_count = 0,
           .includes_bias = false};
 }
 
@@ -34,34 +36,42 @@ WeightRecord record_of(const MeanFieldWeights& law) {
           .independent_variances = &law.variance,
           .entry_law = law.law,
           .factor_count = 0,
+          .common_factor_count = 0,
           .includes_bias = false};
 }
 
 /// Correlated and Gaussian.
-WeightRecord correlated(std::string_view name, Index factor_count, bool includes_bias) {
+WeightRecord correlated(std::string_view name, bool includes_bias) {
   return {.name = name,
           .is_deterministic = false,
           .independent_variances = nullptr,
           .entry_law = EntryLaw(),
-          .factor_count = factor_count,
+          .factor_count = 0,
+          .common_factor_count = 0,
           .includes_bias = includes_bias};
 }
 
-WeightRecord record_of(const KroneckerWeights& /*law*/) { return correlated("kronecker", 0, false); }
+WeightRecord record_of(const KroneckerWeights& /*law*/) { return correlated("kronecker", false); }
 
 WeightRecord record_of(const KroneckerEigenbasisWeights& /*law*/) {
-  return correlated("kronecker-eigenbasis", 0, false);
+  return correlated("kronecker-eigenbasis", false);
 }
 
 WeightRecord record_of(const LowRankWeights& law) {
-  return correlated("diagonal-plus-low-rank", static_cast<Index>(law.factor.size()), false);
+  WeightRecord record = correlated("diagonal-plus-low-rank", false);
+  record.factor_count = static_cast<Index>(law.factor.size());
+  if (law.is_common) {
+    record.name = "common-factor";
+    record.common_factor_count = record.factor_count;
+  }
+  return record;
 }
 
-WeightRecord record_of(const FullWeights& /*law*/) { return correlated("full", 0, false); }
+WeightRecord record_of(const FullWeights& /*law*/) { return correlated("full", false); }
 
-WeightRecord record_of(const JointWeights& /*law*/) { return correlated("full-with-bias", 0, true); }
+WeightRecord record_of(const JointWeights& /*law*/) { return correlated("full-with-bias", true); }
 
-WeightRecord record_of(const SharedWeights& /*law*/) { return correlated("shared", 0, false); }
+WeightRecord record_of(const SharedWeights& /*law*/) { return correlated("shared", false); }
 
 struct BiasRecord {
   Given<std::string_view> name;
@@ -114,6 +124,7 @@ EntryLaw entry_law(const WeightCovariance& law) { return record(law).entry_law.g
 EntryLaw entry_law(const BiasCovariance& law) { return record(law).entry_law.get(); }
 
 Index factor_count(const WeightCovariance& law) { return record(law).factor_count; }
+Index common_factor_count(const WeightCovariance& law) { return record(law).common_factor_count; }
 bool includes_bias(const WeightCovariance& law) { return record(law).includes_bias; }
 
 }  // namespace mixcert

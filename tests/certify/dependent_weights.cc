@@ -21,7 +21,8 @@ struct DependentNetwork {
 
   explicit DependentNetwork(Index index) {
     static const WeightFamily families[] = {WeightFamily::Kronecker, WeightFamily::KroneckerEigenbasis,
-                                            WeightFamily::LowRank, WeightFamily::Full, WeightFamily::Joint};
+                                            WeightFamily::LowRank,   WeightFamily::Full,
+                                            WeightFamily::Joint,     WeightFamily::LowRankWithBias};
     static const ActivationFunction functions[] = {ActivationFunction::Tanh,      ActivationFunction::Relu,
                                                    ActivationFunction::Gelu,      ActivationFunction::Erf,
                                                    ActivationFunction::LeakyRelu, ActivationFunction::Sigmoid,
@@ -31,7 +32,7 @@ struct DependentNetwork {
     recipe.widths = {2};
     for (Index k = 0; k < hidden; ++k) recipe.widths.push_back(4 + (index * 7 + k) % 9);
     recipe.widths.push_back(outputs);
-    recipe.weights = families[index % 5];
+    recipe.weights = families[(index / 6) % 6];
     recipe.bias = all_bias_families()[static_cast<std::size_t>(index / 5) % all_bias_families().size()];
     recipe.activation = functions[index % 7];
     recipe.deviation = deviations[(index / 3) % 3];

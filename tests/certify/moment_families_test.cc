@@ -78,7 +78,9 @@ TEST_P(MomentFamilies, AreNeverBelowTheLowerBound) {
 
 std::vector<Families> possible_families() {
   std::vector<Families> families;
-  for (const WeightFamily weights : all_weight_families()) {
+  std::vector<WeightFamily> all = all_weight_families();
+  all.push_back(WeightFamily::LowRankWithBias);
+  for (const WeightFamily weights : all) {
     for (const BiasFamily bias : all_bias_families()) {
       if (weights == WeightFamily::Joint && bias != BiasFamily::Deterministic) continue;
       families.emplace_back(weights, bias);

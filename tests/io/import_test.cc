@@ -204,12 +204,26 @@ TEST_F(Flat, LaplaceFullIsProjectedOnlyWhenAsked) {
                             {"temperature", {{}, {1.0}}}},
                            true};
   ImportOptions options{"laplace", kWidths};
-  EXPECT_CONTAINS(message_of<FileError>([&] { import_weights(arrays, options); }), "--project per-layer");
+  const Matrix covariance = Matrix(hessian + 0.5 * Matrix::Identity(26, 26)).inverse();
+  const ImportedModel whole = import_weights(arrays, options);
+  EXPECT_TRUE(whole.assumptions.empty());
+  const auto factor_of = [&](int k) {
+    return std::get<LowRankWeights>(std::get<DenseSpec>(whole.layers[k].variant()).layer.weights());
+  };
+  const LowRankWeights first = factor_of(0), second = factor_of(2);
+  EXPECT_TRUE(first.is_common && second.is_common);
+  // Entry (1, 2) of the first weights, flat index 5, with row 1 of the last layer: weight 2 and the bias.
+  double with_weight = 0.0, with_bias = 0.0;
+  for (std::size_t s = 0; s < first.factor.size(); ++s) {
+    with_weight += first.factor[s](1, 2) * second.factor[s](1, 2);
+    with_bias += first.factor[s](1, 2) * second.bias_factor(1, static_cast<Index>(s));
+  }
+  EXPECT_NEAR(with_weight, covariance(5, 16 + 4 + 2), 1e-10);
+  EXPECT_NEAR(with_bias, covariance(5, 16 + 8 + 1), 1e-10);
   options.project_per_layer = true;
   const ImportedModel model = import_weights(arrays, options);
   ASSERT_EQ(model.assumptions.size(), 1U);
   EXPECT_CONTAINS(model.assumptions[0], "correlations across layers are left out");
-  const Matrix covariance = Matrix(hessian + 0.5 * Matrix::Identity(26, 26)).inverse();
   const DenseLayer& last = std::get<DenseSpec>(model.layers[2].variant()).layer;
   const Matrix& joint = std::get<JointWeights>(last.weights()).covariance;
   // Row 1 of the last layer: weights at 16 + 4 + j, bias at 16 + 8 + 1; joint order i * 5 + j.
@@ -287,7 +301,7 @@ TEST_F(Swag, Diagonal) {
   EXPECT_NEAR(std::get<MeanFieldWeights>(layer.weights()).variance(0, 0), 1e-30, 1e-40);
 }
 
-TEST_F(Swag, LowRankIsProjectedOnlyWhenAsked) {
+TEST_F(Swag, LowRankIsCommonToLayersOrProjected) {
   NamedArrays arrays = dictionary();
   Array deviations;
   for (const int k : {0, 1}) {
@@ -298,7 +312,9 @@ TEST_F(Swag, LowRankIsProjectedOnlyWhenAsked) {
                                 numbers_.array({3, raw_[k].bias.size()}, 0.0, 1.0));
   }
   ImportOptions options{"swag", kWidths};
-  EXPECT_CONTAINS(message_of<FileError>([&] { import_weights(arrays, options); }), "--project per-layer");
+  const ImportedModel whole = import_weights(arrays, options);
+  EXPECT_TRUE(whole.assumptions.empty());
+  EXPECT_EQ(common_factor_count(std::get<DenseSpec>(whole.layers[0].variant()).layer.weights()), 3);
   options.project_per_layer = true;
   const ImportedModel model = import_weights(arrays, options);
   ASSERT_EQ(model.assumptions.size(), 1U);
@@ -306,6 +322,8 @@ TEST_F(Swag, LowRankIsProjectedOnlyWhenAsked) {
   // Half of diag + D' D / (3 - 1); entry (1, 2) is flat index 6.
   EXPECT_NEAR(law.variance(1, 2), 0.5 * raw_[1].weight_scale.values[6], 1e-12);
   EXPECT_NEAR(law.factor[2](1, 2), std::sqrt(0.25) * deviations.values[2 * 8 + 6], 1e-12);
+  EXPECT_EQ(law.bias_factor.cols(), 3);
+  EXPECT_FALSE(law.is_common);
 }
 
 TEST(Import, PlainConvolutionsAndBatchNorm) {

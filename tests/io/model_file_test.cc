@@ -96,6 +96,12 @@ TEST_F(ModelFileTest, ReadsEveryWeightFamily) {
       load_with({{"0.weight.variance", pair}, {"0.weight.factor", {{2, 3}, {1, 2, 3, 4, 5, 6}}}}));
   ASSERT_EQ(low_rank.factor.size(), 3U);
   EXPECT_EQ(low_rank.factor[1], (Matrix(1, 2) << 2, 5).finished());
+  EXPECT_FALSE(low_rank.is_common);
+  const auto with_bias =
+      weights_of<LowRankWeights>(load_with({{"0.weight.variance", pair},
+                                            {"0.weight.factor", {{2, 3}, {1, 2, 3, 4, 5, 6}}},
+                                            {"0.bias.factor", {{1, 3}, {7, 8, 9}}}}));
+  EXPECT_EQ(with_bias.bias_factor, (Matrix(1, 3) << 7, 8, 9).finished());
 
   EXPECT_EQ(weights_of<FullWeights>(load_with({{"0.weight.covariance", square}})).covariance,
             as_matrix(square));
@@ -120,6 +126,24 @@ TEST_F(ModelFileTest, FlattensRowMajorAcrossOutputs) {
        R"([{"type":"dense","name":"a","in":2,"out":2}])");
   const auto low_rank = weights_of<LowRankWeights>(load_layers(path_));
   EXPECT_EQ(low_rank.factor[0], (Matrix(2, 2) << 1, 2, 3, 4).finished());
+}
+
+TEST_F(ModelFileTest, FactorsInCommonAreKeptAndChecked) {
+  const std::string list = R"([{"type":"dense","name":"a","in":1,"out":1,"factor":"common"},)"
+                           R"({"type":"dense","name":"b","in":1,"out":1,"factor":"common"}])";
+  const Array one{{1, 1}, {1}};
+  Tensors tensors = {
+      {"a.weight.mean", one}, {"a.weight.variance", one}, {"a.weight.factor", {{1, 2}, {1, 2}}},
+      {"b.weight.mean", one}, {"b.weight.variance", one}, {"b.weight.factor", {{1, 2}, {3, 4}}}};
+  const Network network = load(tensors, list);
+  EXPECT_EQ(network.common_factor_count(), 2);
+  save_network(directory_ / "again.safetensors", network);
+  EXPECT_EQ(load_network(directory_ / "again.safetensors").common_factor_count(), 2);
+  tensors["b.weight.factor"] = {{1, 1}, {3}};
+  EXPECT_CONTAINS(message_of<FileError>([&] { load(tensors, list); }),
+                  "a common factor of 1 columns, layer 'a' one of 2");
+  tensors.erase("b.weight.factor");
+  EXPECT_CONTAINS(message_of<FileError>([&] { load(tensors, list); }), "mean-field weights");
 }
 
 TEST_F(ModelFileTest, SavedNetworksLoadTheSame) {

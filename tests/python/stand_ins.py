@@ -24,6 +24,7 @@ class Case(NamedTuple):
     module: Any
     posterior: Any
     truth: List[Truth]
+    whole: Any = None  # covariance of all parameters, where layers are correlated
 
 
 def independent(weight, deviation, bias, bias_deviation):
@@ -312,34 +313,40 @@ def laplace_full(rng):
         posterior,
         None,
         [truth[0]._replace(covariance=covariance[:16, :16]), truth[1]._replace(covariance=covariance[16:, 16:])],
+        covariance,
     )
 
 
 def swag(rng, rank=0):
-    """SWAG replaces the parameters of every layer of `base` by buffers."""
+    """SWAG replaces the parameters of every layer of `base` by buffers; with a rank, all deviations from the mean
+    are of one and the same few models."""
     posterior = nn.Module()
     posterior.base = network(rng)
-    truth = []
+    truth, variances, deviations = [], [], []
     for layer in (posterior.base[0], posterior.base[2]):
-        means, covariances = [], []
+        means, first = [], len(variances)
         for kind in ("weight", "bias"):
             mean = layer._parameters.pop(kind).detach()
             variance = torch.tensor(0.1 * rng.random(size=tuple(mean.shape)) + 0.01)
             layer.register_buffer(f"{kind}_mean", mean)
             layer.register_buffer(f"{kind}_sq_mean", mean**2 + variance)
-            covariance = np.diag(variance.numpy().ravel())
             if rank:
                 rows = torch.tensor(0.2 * rng.normal(size=(rank, mean.numel())))
                 layer.register_buffer(f"{kind}_cov_mat_sqrt", rows)
-                covariance = 0.5 * (covariance + rows.numpy().T @ rows.numpy() / (rank - 1))
+                deviations.append(rows.numpy())
             means.append(mean.numpy().ravel())
-            covariances.append(covariance)
-        size = len(means[0])
-        joint = np.zeros((size + len(means[1]),) * 2)
-        joint[:size, :size], joint[size:, size:] = covariances
-        truth.append(Truth(np.concatenate(means), joint, (len(means[1]), size // len(means[1]))))
+            variances.append(variance.numpy().ravel())
+        size = (len(means[1]), len(means[0]) // len(means[1]))
+        covariance = np.diag(np.concatenate(variances[first:]))
+        if rank:
+            rows = np.hstack(deviations[first:])
+            covariance = 0.5 * (covariance + rows.T @ rows / (rank - 1))
+        truth.append(Truth(np.concatenate(means), covariance, size))
     posterior.register_buffer("n_models", torch.tensor([7]))
-    return Case(posterior, None, truth)
+    if not rank:
+        return Case(posterior, None, truth)
+    rows = np.hstack(deviations)
+    return Case(posterior, None, truth, 0.5 * (np.diag(np.concatenate(variances)) + rows.T @ rows / (rank - 1)))
 
 
 SAMPLER = ("weight_sampler.mu", "weight_sampler.rho", "bias_sampler.mu", "bias_sampler.rho")
@@ -374,14 +381,37 @@ CASES = {
 PROJECTED = {"laplace-full": laplace_full, "swag-low-rank": lambda rng: swag(rng, rank=4)}
 
 
-def sample(truth: List[Truth], x, count, rng):
-    """Outputs of networks whose weights are drawn from the truth: relu between the layers."""
-    values = np.broadcast_to(x, (count, len(x)))
-    for k, layer in enumerate(truth):
-        drawn = rng.multivariate_normal(layer.mean, layer.covariance, size=count, method="eigh")
+def forward(layers, drawn, x):
+    """Outputs of networks whose parameters are rows of `drawn`, layer by layer: relu between the layers."""
+    values = np.broadcast_to(x, (len(drawn[0]), len(x)))
+    for k, (layer, own) in enumerate(zip(layers, drawn)):
         out, into = layer.size
-        weights = drawn[:, : out * into].reshape(count, out, into)
+        weights = own[:, : out * into].reshape(len(own), out, into)
         if k > 0:
             values = np.maximum(values, 0.0)
-        values = np.einsum("noi,ni->no", weights, values) + drawn[:, out * into :]
+        values = np.einsum("noi,ni->no", weights, values) + own[:, out * into :]
     return values
+
+
+def sample(truth: List[Truth], x, count, rng):
+    """Networks whose weights are drawn from the truth, layers independent of each other."""
+    drawn = [rng.multivariate_normal(t.mean, t.covariance, size=count, method="eigh") for t in truth]
+    return forward(truth, drawn, x)
+
+
+def sample_whole(case: Case, x, count, rng):
+    """The same with all layers together."""
+    mean = np.concatenate([layer.mean for layer in case.truth])
+    drawn = rng.multivariate_normal(mean, case.whole, size=count, method="eigh")
+    return forward(case.truth, np.split(drawn, [len(case.truth[0].mean)], axis=1), x)
+
+
+def linearised(case: Case, x):
+    """Covariance J C J' of the network linearised at its means, J by difference quotients."""
+    mean = np.concatenate([layer.mean for layer in case.truth])
+    steps = 1e-6 * np.eye(len(mean))
+    cut = [len(case.truth[0].mean)]
+    ends = [forward(case.truth, np.split(mean + s * steps, cut, axis=1), x) for s in (1.0, -1.0)]
+    jacobian = (ends[0] - ends[1]).T / 2e-6
+    center = forward(case.truth, np.split(mean[None, :], cut, axis=1), x)[0]
+    return center, jacobian @ case.whole @ jacobian.T

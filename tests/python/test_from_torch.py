@@ -38,10 +38,11 @@ def covariance_of(arrays):
         result[:count, :count] = basis @ np.diag(arrays["weight_variance"].ravel()) @ basis.T
     else:
         result[:count, :count] = np.diag(arrays["weight_variance"].ravel())
-    if "factor" in arrays:
-        result[:count, :count] += arrays["factor"] @ arrays["factor"].T
     bias = arrays["bias_covariance"] if "bias_covariance" in arrays else np.diag(arrays["bias_variance"])
     result[count:, count:] = bias
+    if "factor" in arrays:
+        factor = np.vstack([arrays["factor"], arrays["bias_factor"]])
+        result += factor @ factor.T
     return result
 
 
@@ -103,10 +104,24 @@ def test_subnetworks_and_other_layers_are_refused():
 
 
 @pytest.mark.parametrize("name", stand_ins.PROJECTED)
-def test_correlated_layers_are_refused_or_projected(name):
+def test_correlated_layers_are_drawn_linearised_or_projected(name, tmp_path):
     case = stand_ins.PROJECTED[name](np.random.default_rng(11))
+    whole = mixcert.from_torch(case.module, case.posterior)
     with pytest.raises(ValueError, match="project"):
-        mixcert.from_torch(case.module, case.posterior)
+        mixcert.certify(whole, POINT)
+    count = 40000
+    theirs = stand_ins.sample_whole(case, POINT, count, np.random.default_rng(5))
+    whole.save(tmp_path / "whole.safetensors")
+    for net in (whole, mixcert.load(tmp_path / "whole.safetensors")):
+        ours = mixcert.simulate(net, POINT, samples=count, seed=1)
+        error = 5.0 * theirs.std(axis=0) * np.sqrt(2.0 / count)
+        assert np.all(np.abs(theirs.mean(axis=0) - ours.mean(axis=0)) < error)
+        assert np.allclose(np.cov(theirs.T), np.cov(ours.T), rtol=0.04, atol=0.04 * theirs.var())
+    mean, covariance = stand_ins.linearised(case, POINT)
+    glm = mixcert.certify(whole, POINT, predictive="glm")
+    assert np.allclose(glm.mixture.means[0], mean, rtol=1e-12)
+    assert np.allclose(glm.mixture.covariances[0], covariance, rtol=1e-6)
+    assert "linearised" in str(glm) and any("glm" in text for text in glm.assumptions)
     net = mixcert.from_torch(case.module, case.posterior, project="per-layer")
     check_law(net, case.truth)
     result = mixcert.certify(net, POINT)

@@ -73,7 +73,9 @@ using Families = std::tuple<WeightFamily, BiasFamily>;
 /// All pairs; the joint family holds the bias itself.
 std::vector<Families> family_pairs() {
   std::vector<Families> pairs;
-  for (const WeightFamily weights : testing::all_weight_families()) {
+  std::vector<WeightFamily> families = testing::all_weight_families();
+  families.push_back(WeightFamily::LowRankWithBias);
+  for (const WeightFamily weights : families) {
     for (const BiasFamily bias : testing::all_bias_families()) {
       if (weights != WeightFamily::Joint || bias == BiasFamily::Deterministic)
         pairs.emplace_back(weights, bias);
@@ -158,6 +160,44 @@ class Simulation : public ::testing::Test {
   }
   Generator generator_ = make_generator(52, Stream::Example);
 };
+
+/// Layers that draw the same normals, against all weights drawn from z.
+TEST_F(Simulation, FactorsInCommonAreDrawnOnceForAllLayers) {
+  const auto common = [&](Index out, Index in) {
+    const DenseLayer drawn = layer(WeightFamily::LowRankWithBias, BiasFamily::Independent, out, in);
+    auto law = std::get<LowRankWeights>(drawn.weights());
+    for (Matrix& column : law.factor) column *= 3.0;
+    law.is_common = true;
+    return DenseLayer(drawn.name(), drawn.weight_mean(), drawn.bias_mean(), law, drawn.bias());
+  };
+  const DenseLayer first = common(4, kInputs), second = common(kOutputs, 4);
+  const Network network({first, second}, {identity(), relu()});
+  const Matrix inputs = random_matrix(generator_, kInputs, 2);
+  const Matrix joint = simulate_joint(network, inputs, options_for(40000));
+  Matrix naive(2 * kOutputs, 40000);
+  for (Index s = 0; s < naive.cols(); ++s) {
+    const Vector z = random_matrix(generator_, 2, 1);
+    Matrix state = inputs;
+    for (const DenseLayer* drawn : {&first, &second}) {
+      const auto& law = std::get<LowRankWeights>(drawn->weights());
+      Matrix weights = drawn->weight_mean();
+      weights +=
+          law.variance.cwiseSqrt().cwiseProduct(random_matrix(generator_, weights.rows(), weights.cols()));
+      for (Index k = 0; k < 2; ++k) weights += z(k) * law.factor[static_cast<std::size_t>(k)];
+      Vector bias = drawn->bias_mean() + law.bias_factor * z;
+      const Vector& variance = std::get<IndependentBias>(drawn->bias()).variance;
+      bias += variance.cwiseSqrt().cwiseProduct(random_matrix(generator_, bias.size(), 1));
+      state = (weights * state).colwise() + bias;
+      if (drawn == &first) state = state.cwiseMax(0.0).eval();
+    }
+    naive.col(s) = state.reshaped();
+  }
+  EXPECT_LE(two_sample_z(joint, naive), kSigmas);
+  for (Index p = 0; p < 2; ++p) {
+    const Matrix single = simulate(network, inputs.col(p), p, options_for(40000, 2));
+    EXPECT_LE(two_sample_z(single, naive.middleRows(p * kOutputs, kOutputs)), kSigmas);
+  }
+}
 
 TEST_F(Simulation, SharedWeightsMakeEqualInputsEqual) {
   for (const WeightFamily family : testing::all_weight_families()) {

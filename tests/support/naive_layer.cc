@@ -34,9 +34,14 @@ class EntryCovariance {
     return sum;
   }
   double operator()(const LowRankWeights& law) const {
-    if (!of_weights()) return 0.0;
-    double sum = is_same() ? law.variance(i_, j_) : 0.0;
-    for (const Matrix& column : law.factor) sum += column(i_, j_) * column(k_, l_);
+    double sum = of_weights() && is_same() ? law.variance(i_, j_) : 0.0;
+    for (std::size_t s = 0; s < law.factor.size(); ++s) {
+      const auto entry = [&](Index row, Index column) {
+        if (column < in_) return law.factor[s](row, column);
+        return law.bias_factor.size() > 0 ? law.bias_factor(row, static_cast<Index>(s)) : 0.0;
+      };
+      sum += entry(i_, j_) * entry(k_, l_);
+    }
     return sum;
   }
   double operator()(const FullWeights& law) const {

@@ -25,8 +25,8 @@ const std::vector<BiasFamily>& all_bias_families() {
 }
 
 std::string to_string(WeightFamily family) {
-  static const std::vector<std::string> names = {"Deterministic", "MeanField", "Kronecker", "Eigenbasis",
-                                                 "LowRank",       "Full",      "Joint"};
+  static const std::vector<std::string> names = {
+      "Deterministic", "MeanField", "Kronecker", "Eigenbasis", "LowRank", "Full", "Joint", "LowRankWithBias"};
   return names[static_cast<std::size_t>(family)];
 }
 
@@ -74,6 +74,12 @@ WeightCovariance random_weight_law(Generator& generator, WeightFamily family, In
       for (int s = 0; s < 2; ++s) {
         law.factor.emplace_back(0.5 * deviation * random_matrix(generator, outputs, inputs));
       }
+      return law;
+    }
+    case WeightFamily::LowRankWithBias: {
+      auto law = std::get<LowRankWeights>(
+          random_weight_law(generator, WeightFamily::LowRank, inputs, outputs, deviation));
+      law.bias_factor = 0.5 * deviation * random_matrix(generator, outputs, 2);
       return law;
     }
     case WeightFamily::Full:

@@ -14,7 +14,16 @@
 
 namespace mixcert::testing {
 
-enum class WeightFamily { Deterministic, MeanField, Kronecker, KroneckerEigenbasis, LowRank, Full, Joint };
+enum class WeightFamily {
+  Deterministic,
+  MeanField,
+  Kronecker,
+  KroneckerEigenbasis,
+  LowRank,
+  Full,
+  Joint,
+  LowRankWithBias,  ///< not among all_weight_families(): laws of low rank, once more
+};
 enum class BiasFamily { Deterministic, Independent, Correlated };
 
 const std::vector<WeightFamily>& all_weight_families();

@@ -22,6 +22,12 @@ enum class Method {
   Cross,      ///< the paper's cross signatures; no certificate
 };
 
+/// The law that a mixture stands for.
+enum class Predictive {
+  Network,  ///< of the network's outputs
+  Glm,      ///< of the network linearised at the means of its weights: another law, exactly Gaussian (N.6)
+};
+
 /// Which theorems may bound a layer's term of the moment method (src/theorems/theorem_table.cc).
 enum class TheoremSet {
   All,       ///< the one that makes it smallest
@@ -41,6 +47,7 @@ enum class GridPlacement {
 };
 
 struct Options {
+  Predictive predictive = Predictive::Network;
   Method method = Method::Auto;
   TheoremSet theorems = TheoremSet::All;
   CertificateMode certificate = CertificateMode::Best;
@@ -80,6 +87,7 @@ struct Options {
   void validate() const;
 };
 
+std::string_view to_string(Predictive predictive);
 std::string_view to_string(Method method);
 std::string_view to_string(TheoremSet theorems);
 std::string_view to_string(CertificateMode mode);

@@ -2,8 +2,8 @@
 //
 // Networks from the weights that libraries of Bayesian networks save: which keys hold the means, and which
 // formula turns the others into standard deviations (docs/import.md). All weights are normal; those of
-// different layers are independent, and a posterior that correlates them is refused unless it may be
-// projected.
+// different layers are independent, unless a posterior correlates them: then they have a factor in common
+// (LowRankWeights::is_common), or are projected.
 #pragma once
 
 #include <filesystem>

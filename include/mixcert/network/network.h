@@ -69,7 +69,7 @@ class FeatureMap {
 // An immutable stochastic network: affine layers with activations and masks between them,
 //     z_1 = W_0 (m_0 s_0(f(x))) + b_0,   z_{k+1} = W_k (m_k s_k(z_k)) + b_k,   output z_{K+1},
 // f a deterministic map that is evaluated at the input (the identity in most networks). Layers and masks are
-// independent of each other.
+// independent of each other, but for a factor that layers may have in common (N.7).
 
 class Network {
  public:
@@ -98,6 +98,8 @@ class Network {
   /// Which layer after the first has correlated outputs, in a sentence; empty when none has.
   [[nodiscard]] std::string correlated_layer() const;
   [[nodiscard]] bool has_own_noise() const { return has_own_noise_; }
+  /// Standard normals that several layers have in common (N.7); zero: layers are independent.
+  [[nodiscard]] Index common_factor_count() const { return common_factor_count_; }
   [[nodiscard]] Index inputs() const { return front_ ? front_->inputs() : feature_count(); }
   [[nodiscard]] Index outputs() const { return layers_.back().outputs(); }
 
@@ -113,11 +115,14 @@ class Network {
   [[nodiscard]] const std::shared_ptr<const FeatureMap>& shared_front() const { return front_; }
 
  private:
+  void find_common_factors();
+
   std::vector<DenseLayer> layers_;
   std::vector<ActivationMap> activations_;
   std::vector<Mask> masks_;
   std::shared_ptr<const FeatureMap> front_;
   bool has_own_noise_ = false;
+  Index common_factor_count_ = 0;
 };
 
 }  // namespace mixcert

@@ -64,11 +64,15 @@ struct KroneckerEigenbasisWeights {
   Matrix variance;      // [out, in]
 };
 
-/// vec(W) has covariance diag(vec variance) + factor factor'; factor[s] is column s of
-/// the factor, reshaped to [out, in].
+/// W - M = independent entries of the given variances + sum_s z_s factor[s], z standard normal; the bias may
+/// have a part in the same normals, b - E b = bias_factor z, beside which its law may add more.
 struct LowRankWeights {
   Matrix variance;
-  std::vector<Matrix> factor;
+  std::vector<Matrix> factor;  // [out, in] each
+  Matrix bias_factor = {};     // [out, factors]; empty: none
+  /// Is z one and the same for all layers of the network of which this is true? Then they are not
+  /// independent (N.7): such a network can be sampled and linearised, and has no certificate.
+  bool is_common = false;
 };
 
 /// Covariance of vec(W), row-major: index i * in + j. [out*in, out*in].
@@ -132,10 +136,12 @@ const Vector* independent_variances(const BiasCovariance& law);
 /// Shape of single weights; correlated ones are Gaussian.
 EntryLaw entry_law(const WeightCovariance& law);
 EntryLaw entry_law(const BiasCovariance& law);
+/// Normals that a layer has in common with others (N.7).
+Index common_factor_count(const WeightCovariance& law);
 /// Columns of a low-rank part of the covariance: terms that sums have beside those of inputs and outputs.
 Index factor_count(const WeightCovariance& law);
-/// Is the law of the bias part of it, so that none can be given beside it? Shared weights may reach into the
-/// bias, and leave room for more.
+/// Is the law of the bias part of it, so that none can be given beside it? Shared weights and those of low
+/// rank may reach into the bias, and leave room for more.
 bool includes_bias(const WeightCovariance& law);
 
 }  // namespace mixcert

@@ -61,22 +61,23 @@ class LaplaceSplitter {
     return all;
   }
 
-  /// The covariance of a layer alone is the block of the inverse of the whole precision.
+  /// The inverse of the whole precision: as a factor that layers have in common (N.7), or the block of each
+  /// layer alone.
   std::vector<ImportedLayer> split_full(const Array& hessian) {
     const Index size = mean_.size();
     if (hessian.shape != std::vector<Index>{size, size}) {
       source_.fail("'H'", "shape " + shape_text({size, size}), shape_text(hessian.shape));
     }
-    if (slots_.size() > 1 && !source_.options.project_per_layer) {
-      source_.fail("'H'", "a posterior without correlations across layers, or --project per-layer",
-                   "a full Hessian");
-    }
     Matrix precision = factor_ * as_matrix(hessian);
     precision.diagonal() += prior_;
     const Eigen::LLT<Matrix> root(0.5 * (precision + precision.transpose()));
     if (root.info() != Eigen::Success) source_.fail("'H'", "a positive definite precision", "another");
-    const Matrix covariance = root.solve(Matrix::Identity(size, size));
     std::vector<ImportedLayer> layers = cut(slots_, layout_, mean_, {});
+    if (slots_.size() > 1 && !source_.options.project_per_layer) {
+      add_common_factor(root.matrixU().solve(Matrix::Identity(size, size)), layers);
+      return layers;
+    }
+    const Matrix covariance = root.solve(Matrix::Identity(size, size));
     Index begin = 0;
     for (std::size_t k = 0; k < slots_.size(); ++k) {
       begin = add_block(covariance, begin, slots_[k], layers[k]);
@@ -86,6 +87,30 @@ class LaplaceSplitter {
           "imported from a full Laplace approximation, projected: correlations across layers are left out");
     }
     return layers;
+  }
+
+  /// Rows of L, the covariance of all parameters being L L'.
+  void add_common_factor(const Matrix& factor, std::vector<ImportedLayer>& layers) const {
+    Index begin = 0;
+    for (std::size_t k = 0; k < slots_.size(); ++k) {
+      const LayerSlot& slot = slots_[k];
+      if (slot.weight_shape.size() != 2) {
+        source_.fail("'H'", "dense layers beside a full Hessian", "a convolution");
+      }
+      const Index in = slot.weights() / slot.outputs();
+      LowRankWeights law{Matrix::Zero(slot.outputs(), in), {}};
+      for (Index s = 0; s < factor.cols(); ++s) {
+        law.factor.emplace_back(
+            factor.col(s).segment(begin, slot.weights()).reshaped(in, slot.outputs()).transpose());
+      }
+      begin += slot.weights();
+      if (layout_.has_bias) {
+        law.bias_factor = factor.middleRows(begin, slot.outputs());
+        begin += slot.outputs();
+      }
+      law.is_common = true;
+      layers[k].weights = std::move(law);
+    }
   }
 
   /// Rows of [W, b] in the order of JointWeights.

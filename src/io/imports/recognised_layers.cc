@@ -175,38 +175,26 @@ class LayerRecogniser {
   }
 
   /// SWAG: covariance scale (diag + D' D / (K - 1)), rows of D the last K deviations from the mean. D couples
-  /// all layers.
+  /// all layers (N.7), unless only the law of each is asked for.
   void add_low_rank(ImportedLayer& layer, const Parts& parts) {
     if (!has_factors()) return;
-    if (!source_.options.project_per_layer) {
-      source_.fail(in_quotes(parts.parts.begin()->second.first),
-                   "a posterior without correlations across layers, or --project per-layer",
-                   "SWAG with a low-rank covariance");
+    if (layer.weight_mean.rank() != 2) {
+      source_.fail(in_quotes(layer.weight_key), "dense layers beside SWAG's low-rank part", "a convolution");
     }
     const Matrix weight = factor(parts, Part::WeightFactor, layer.weight_mean);
-    if (layer.weight_mean.rank() != 2) source_.fail(in_quotes(layer.weight_key), "rank 2", "another rank");
     const Index out = layer.weight_mean.shape[0];
     const Index in = layer.weight_mean.shape[1];
     LowRankWeights law{as_matrix(layer.weight_deviation).array().square().matrix(), {}};
     for (Index s = 0; s < weight.rows(); ++s) {
-      Matrix column(out, in);
-      for (Index i = 0; i < out; ++i) column.row(i) = weight.row(s).segment(i * in, in);
-      law.factor.push_back(std::move(column));
+      law.factor.emplace_back(weight.row(s).reshaped(in, out).transpose());
     }
-    layer.weights = std::move(law);
     if (!layer.bias_key.empty()) {
-      const Matrix bias = factor(parts, Part::BiasFactor, layer.bias_mean);
-      Matrix covariance = bias.transpose() * bias;
-      for (Index i = 0; i < out; ++i) {
-        const double d = layer.bias_deviation.values[static_cast<std::size_t>(i)];
-        covariance(i, i) += d * d;
-      }
-      layer.bias = CorrelatedBias{std::move(covariance)};
+      law.bias_factor = factor(parts, Part::BiasFactor, layer.bias_mean).transpose();
     }
-    const std::string text =
-        "imported from SWAG, projected: correlations across layers, and between weights and bias of a layer, "
-        "are left out";
-    if (assumptions_.empty()) assumptions_.push_back(text);
+    law.is_common = !source_.options.project_per_layer;
+    layer.weights = std::move(law);
+    const std::string text = "imported from SWAG, projected: correlations across layers are left out";
+    if (source_.options.project_per_layer && assumptions_.empty()) assumptions_.push_back(text);
   }
 
   Matrix factor(const Parts& parts, Part part, const Array& mean) const {

@@ -26,6 +26,7 @@ struct DenseEntry {
   Index inputs = 0;
   Index outputs = 0;
   std::optional<EntryLaw> law = {};  ///< of independent weights and biases; none: normal
+  bool has_common_factor = false;    ///< the normals of its factor are those of other layers too
 };
 
 /// A layer of the list before its tensors are read: which tensors it may own, and how it becomes a layer once

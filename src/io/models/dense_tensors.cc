@@ -27,6 +27,7 @@ class LayerReader {
     WeightCovariance weights = read_weights();
     BiasCovariance bias = read_bias();
     apply_law(weights, bias);
+    apply_factor(weights);
     return {entry_.name, std::move(weight_mean), std::move(bias_mean), std::move(weights), std::move(bias)};
   }
 
@@ -47,7 +48,8 @@ class LayerReader {
     if ((independent && correlated) || (joint && (independent || correlated))) {
       tensors_.fail("one of bias.variance, bias.covariance and covariance", "several");
     }
-    if ((independent || correlated || joint) && !tensors_.has(".bias.mean")) {
+    const bool factor = tensors_.has(".bias.factor");
+    if ((independent || correlated || joint || factor) && !tensors_.has(".bias.mean")) {
       tensors_.fail("bias.mean beside the law of the bias", "none");
     }
     if (correlated)
@@ -70,6 +72,15 @@ class LayerReader {
     }
     if (independent != nullptr) independent->law = *entry_.law;
     if (independent_bias != nullptr) independent_bias->law = *entry_.law;
+  }
+
+  /// A factor that the bias or other layers share needs one of the weights.
+  void apply_factor(WeightCovariance& weights) const {
+    auto* low_rank = std::get_if<LowRankWeights>(&weights);
+    if (low_rank != nullptr) low_rank->is_common = entry_.has_common_factor;
+    if (low_rank != nullptr || !(entry_.has_common_factor || tensors_.has(".bias.factor"))) return;
+    tensors_.fail("weight.variance and weight.factor beside a factor of the bias or in common",
+                  std::string(family_name(weights)) + " weights");
   }
 
   /// Names of the tensors that speak of the law of the weights, in the order of

@@ -23,10 +23,11 @@
 namespace mixcert::io {
 
 /// Ends of the names of a dense layer's tensors.
-inline constexpr std::array<std::string_view, 12> kDenseTensors = {
+inline constexpr std::array<std::string_view, 13> kDenseTensors = {
     ".weight.mean",      ".weight.variance",     ".weight.row_covariance", ".weight.column_covariance",
     ".weight.row_basis", ".weight.column_basis", ".weight.factor",         ".weight.covariance",
-    ".covariance",       ".bias.mean",           ".bias.variance",         ".bias.covariance"};
+    ".covariance",       ".bias.mean",           ".bias.variance",         ".bias.covariance",
+    ".bias.factor"};
 
 /// Tensors of one layer of a file.
 class DenseSource {
@@ -157,11 +158,16 @@ template <>
 struct LawTensors<LowRankWeights> {
   static constexpr TensorSet kSet = " weight.variance weight.factor";
   static LowRankWeights read(const DenseSource& from) {
-    return {from.matrix(".weight.variance", from.outputs(), from.inputs()), from.factor()};
+    LowRankWeights law{from.matrix(".weight.variance", from.outputs(), from.inputs()), from.factor()};
+    if (from.has(".bias.factor")) {
+      law.bias_factor = from.matrix(".bias.factor", from.outputs(), static_cast<Index>(law.factor.size()));
+    }
+    return law;
   }
   static void write(const LowRankWeights& law, const DenseSink& to) {
     to.add(".weight.variance", law.variance);
     to.add_factor(".weight.factor", law.factor);
+    if (law.bias_factor.size() > 0) to.add(".bias.factor", law.bias_factor);
   }
 };
 

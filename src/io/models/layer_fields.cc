@@ -25,12 +25,17 @@ using nlohmann::ordered_json;
 using std::type_identity;
 
 DenseEntry read_dense_fields(const EntryFields& fields, ArchitectureReader& reader) {
-  fields.only_keys({"type", "name", "in", "out", "law", "degrees"});
+  fields.only_keys({"type", "name", "in", "out", "law", "degrees", "factor"});
   const std::string name = reader.fresh_name(fields);
   const Index inputs = fields.count("in");
   DenseEntry layer{name, inputs, fields.count("out"), {}};
   if (fields.has("law")) layer.law = read_law(fields);
   if (fields.has("degrees") && !layer.law) fields.bad("degrees", "them beside a law", "no law");
+  if (fields.has("factor")) {
+    const std::string factor = fields.text("factor");
+    if (factor != "common") fields.bad("factor", "common", in_quotes(factor));
+    layer.has_common_factor = true;
+  }
   reader.shape = shape_after_dense(layer.name, layer.inputs, layer.outputs, reader.shape);
   return layer;
 }
@@ -46,6 +51,7 @@ void write_kind(const DenseSpec& spec, ordered_json& entry) {
   entry["in"] = layer.inputs();
   entry["out"] = layer.outputs();
   write_law(layer, entry);
+  if (common_factor_count(layer.weights()) > 0) entry["factor"] = "common";
 }
 
 ordered_json size_json(const Size2d& size) {

@@ -47,8 +47,10 @@ WeightCovariance scaled_weights(const WeightCovariance& weights, const Vector& s
                                               law.variance};
           },
           [&](const LowRankWeights& law) -> WeightCovariance {
-            LowRankWeights scaled{squares.asDiagonal() * law.variance, law.factor};
+            LowRankWeights scaled = law;
+            scaled.variance = squares.asDiagonal() * law.variance;
             for (Matrix& column : scaled.factor) column = scale.asDiagonal() * column;
+            if (law.bias_factor.size() > 0) scaled.bias_factor = scale.asDiagonal() * law.bias_factor;
             return scaled;
           },
           [&](const FullWeights& law) -> WeightCovariance {

@@ -54,6 +54,7 @@ CertifyCollector::CertifyCollector(const Ensemble& ensemble, const Options& opti
   contents_.outputs = ensemble.outputs();
   contents_.joint = options.joint;
   contents_.epsilon = options.epsilon;
+  contents_.linearised = options.predictive == Predictive::Glm;
   const bool on_a_line = inputs.rows() == 1;
   contents_.band_axis = on_a_line ? "input" : "number of the input";
   order_.resize(static_cast<std::size_t>(inputs.cols()));

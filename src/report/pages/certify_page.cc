@@ -96,6 +96,11 @@ void warn_of_bounds(const CertifyContents& c, std::vector<std::string>& all) {
 
 std::vector<std::string> warnings(const CertifyContents& c) {
   std::vector<std::string> all;
+  if (c.linearised) {
+    all.emplace_back(
+        "Mixtures and bounds are about the network linearised at the means of its weights (glm), which is "
+        "another law than the network's.");
+  }
   warn_of_bounds(c, all);
   if (c.upper_sum > 0.0 && c.bound_sum > kLoose * c.upper_sum) {
     all.push_back(

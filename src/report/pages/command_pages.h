@@ -70,6 +70,7 @@ struct CertifyContents {
   double lower_sum = 0.0, upper_sum = 0.0;
   std::optional<TwoSidedStatistics> statistics;  ///< settings of all; numbers of the last
   std::optional<double> epsilon;
+  bool linearised = false;           ///< of the law of predictive glm
   std::vector<std::string> methods;  ///< that gave the bounds
   std::vector<LayerTerms> layers;    ///< means over inputs
   std::vector<LayerReport> layer_details;

@@ -143,7 +143,8 @@ std::string CertifyReport::mean_terms() const {
 
 std::string CertifyReport::bound_line() const {
   const double n = static_cast<double>(count_);
-  const char* const law = ensemble_.size() == 1 ? "network" : "ensemble";
+  const std::string law = std::string(options_.predictive == Predictive::Glm ? "linearised " : "") +
+                          (ensemble_.size() == 1 ? "network" : "ensemble");
   if (count_ == 1) {
     return fmt::format("\nW2({}, mixture) <= {}; relative {}\n", law, short_bound(bound_max_),
                        short_bound(relative_sum_));

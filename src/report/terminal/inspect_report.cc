@@ -93,6 +93,11 @@ std::string inspect_text(const std::vector<LayerSpec>& layers, const Ensemble& e
 
 std::string inspect_text(const Network& network) {
   std::string text = canonical_layers(network);
+  if (network.common_factor_count() > 0) {
+    return text +
+           fmt::format("\nlayers share {}: they are not independent, and certificates need that they are\n",
+                       counted(network.common_factor_count(), "random factor"));
+  }
   if (network.hidden_count() == 0) return text;
 
   const Sensitivity sensitivity = analyse_sensitivity(network);

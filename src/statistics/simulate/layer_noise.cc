@@ -117,28 +117,19 @@ class EigenbasisNoise : public LayerNoise {
   std::unique_ptr<LayerNoise> inner_;
 };
 
-/// sum_s f_s F_s with one standard normal f_s per direction and group.
+/// One standard normal per column of the factor and group.
 class LowRankNoise : public LayerNoise {
  public:
-  LowRankNoise(std::vector<Matrix> factor, Index group_size)
-      : factor_(std::move(factor)), group_size_(group_size) {}
+  LowRankNoise(LowRankWeights law, Index group_size) : law_(std::move(law)), group_size_(group_size) {}
 
   void add(const Matrix& activations, Generator& generator, Matrix& outputs) const override {
-    const Index groups = activations.cols() / group_size_;
-    Matrix normals(static_cast<Index>(factor_.size()), groups);
+    Matrix normals(static_cast<Index>(law_.factor.size()), activations.cols() / group_size_);
     fill_normal(generator, normals);
-    Matrix scaled(activations.rows(), activations.cols());
-    for (std::size_t s = 0; s < factor_.size(); ++s) {
-      for (Index group = 0; group < groups; ++group) {
-        scaled.middleCols(group * group_size_, group_size_) =
-            normals(static_cast<Index>(s), group) * activations.middleCols(group * group_size_, group_size_);
-      }
-      outputs.noalias() += factor_[s] * scaled;
-    }
+    add_common_noise(law_, activations, normals, group_size_, outputs);
   }
 
  private:
-  std::vector<Matrix> factor_;
+  LowRankWeights law_;
   Index group_size_;
 };
 
@@ -194,7 +185,8 @@ class BiasNoise : public LayerNoise {
 /// One overload per family; the list grows by what the family needs.
 class NoiseBuilder {
  public:
-  NoiseBuilder(const DenseLayer& layer, Index group_size) : layer_(layer), group_size_(group_size) {}
+  NoiseBuilder(const DenseLayer& layer, Index group_size, bool with_common)
+      : layer_(layer), group_size_(group_size), with_common_(with_common) {}
 
   NoiseTerms build() {
     std::visit(*this, layer_.weights());
@@ -211,7 +203,8 @@ class NoiseBuilder {
   void operator()(const KroneckerEigenbasisWeights& law) { add<EigenbasisNoise>(law, group_size_); }
   void operator()(const LowRankWeights& law) {
     add_mean_field(law.variance);
-    if (!law.factor.empty()) add<LowRankNoise>(law.factor, group_size_);
+    const bool is_elsewhere = law.is_common && !with_common_;
+    if (!law.factor.empty() && !is_elsewhere) add<LowRankNoise>(law, group_size_);
   }
   void operator()(const FullWeights& law) { add_full(law.covariance, false); }
   void operator()(const JointWeights& law) { add_full(law.covariance, true); }
@@ -240,14 +233,32 @@ class NoiseBuilder {
 
   const DenseLayer& layer_;
   Index group_size_;
+  bool with_common_;
   bool bias_is_absorbed_ = false;
   NoiseTerms terms_;
 };
 
 }  // namespace
 
-std::vector<std::unique_ptr<LayerNoise>> make_layer_noise(const DenseLayer& layer, Index group_size) {
-  return NoiseBuilder(layer, group_size).build();
+void add_common_noise(const LowRankWeights& law, const Matrix& activations, const Matrix& normals,
+                      Index group_size, Matrix& outputs) {
+  Matrix scaled(activations.rows(), activations.cols());
+  for (std::size_t s = 0; s < law.factor.size(); ++s) {
+    for (Index group = 0; group < normals.cols(); ++group) {
+      scaled.middleCols(group * group_size, group_size) =
+          normals(static_cast<Index>(s), group) * activations.middleCols(group * group_size, group_size);
+    }
+    outputs.noalias() += law.factor[s] * scaled;
+  }
+  if (law.bias_factor.size() == 0) return;
+  const Matrix biases = law.bias_factor * normals;
+  for (Index column = 0; column < outputs.cols(); ++column)
+    outputs.col(column) += biases.col(column / group_size);
+}
+
+std::vector<std::unique_ptr<LayerNoise>> make_layer_noise(const DenseLayer& layer, Index group_size,
+                                                          bool with_common) {
+  return NoiseBuilder(layer, group_size, with_common).build();
 }
 
 }  // namespace mixcert

@@ -27,9 +27,15 @@ class LayerNoise {
   virtual void add(const Matrix& activations, Generator& generator, Matrix& outputs) const = 0;
 };
 
-/// Independent terms that sum to the noise of `layer`; none for a deterministic layer.
-/// Whatever has to be factored is factored here.
-std::vector<std::unique_ptr<LayerNoise>> make_layer_noise(const DenseLayer& layer, Index group_size);
+/// The part of a layer's noise that is made of normals which other layers see too (N.7): adds
+/// sum_s z_s (F_s a + f_s), a column of `normals` for each group.
+void add_common_noise(const LowRankWeights& law, const Matrix& activations, const Matrix& normals,
+                      Index group_size, Matrix& outputs);
+
+/// Independent terms that sum to the noise of `layer`, but for the common part of `with_common` false; none
+/// for a deterministic layer. Whatever has to be factored is factored here.
+std::vector<std::unique_ptr<LayerNoise>> make_layer_noise(const DenseLayer& layer, Index group_size,
+                                                          bool with_common = true);
 
 // Noise of a layer whose weights have a dense covariance.
 

@@ -19,10 +19,10 @@
 namespace mixcert {
 
 // The first layer sees fixed inputs, so its output is one Gaussian (N.2), drawn from factors computed once,
-// unless its weights are not normal; each later layer draws its output given the masked activations of a
-// piece of samples. Pieces are of about kPieceColumns columns: at width 128 matrix products already run at
-// full speed, and the matrices of a piece stay in cache and below the size that malloc fetches from the
-// system each time (500 columns: 30 % slower).
+// unless its weights are not normal or have normals in common with other layers; each later layer draws its
+// output given the masked activations of a piece of samples. Pieces are of about kPieceColumns columns: at
+// width 128 matrix products already run at full speed, and the matrices of a piece stay in cache and below
+// the size that malloc fetches from the system each time (500 columns: 30 % slower).
 
 namespace {
 
@@ -34,21 +34,26 @@ class Simulator {
  public:
   Simulator(const Network& network, ConstMatrixRef inputs) : network_(network), input_count_(inputs.cols()) {
     first_activations_ = network.activation(0).apply(network.features(inputs).values);
-    const bool normal = network.layer(0).is_gaussian();
-    if (normal) first_layer_.emplace(first_layer_law());
+    const bool has_common = network.common_factor_count() > 0;
+    const bool as_one = network.layer(0).is_gaussian() && !has_common;
+    if (as_one) first_layer_.emplace(first_layer_law());
     for (Index k = 0; k < network.layer_count(); ++k) {
-      noise_.push_back(k > 0 || !normal ? make_layer_noise(network.layer(k), input_count_) : NoiseTerms());
+      noise_.push_back(k > 0 || !as_one ? make_layer_noise(network.layer(k), input_count_, !has_common)
+                                        : NoiseTerms());
     }
   }
 
   /// outputs x (input_count * samples).
   [[nodiscard]] Matrix run(Generator& generator, Index samples) const {
-    Matrix state = first_layer_ ? first_outputs(generator, samples)
-                                : layer_outputs(0, first_activations_.replicate(1, samples), generator);
+    Matrix common(network_.common_factor_count(), samples);
+    fill_normal(generator, common);
+    Matrix state = first_layer_
+                       ? first_outputs(generator, samples)
+                       : layer_outputs(0, first_activations_.replicate(1, samples), common, generator);
     for (Index k = 1; k < network_.layer_count(); ++k) {
       Matrix activations = network_.activation(k).apply(state);
       apply_mask(network_.mask(k), generator, activations);
-      state = layer_outputs(k, activations, generator);
+      state = layer_outputs(k, activations, common, generator);
     }
     return state;
   }
@@ -56,11 +61,16 @@ class Simulator {
  private:
   using NoiseTerms = std::vector<std::unique_ptr<LayerNoise>>;
 
-  [[nodiscard]] Matrix layer_outputs(Index k, const Matrix& activations, Generator& generator) const {
+  /// `common`: normals of all layers together, a column for each sample.
+  [[nodiscard]] Matrix layer_outputs(Index k, const Matrix& activations, const Matrix& common,
+                                     Generator& generator) const {
     const DenseLayer& layer = network_.layer(k);
     Matrix outputs = layer.weight_mean() * activations;
     outputs.colwise() += layer.bias_mean();
     for (const auto& term : noise_[static_cast<std::size_t>(k)]) term->add(activations, generator, outputs);
+    if (common.rows() > 0 && common_factor_count(layer.weights()) > 0) {
+      add_common_noise(std::get<LowRankWeights>(layer.weights()), activations, common, input_count_, outputs);
+    }
     return outputs;
   }
 
