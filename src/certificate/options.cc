@@ -68,7 +68,7 @@ OptionTable<Options> make_table() {
   return {
       flag_option("joint", &Options::joint, "one mixture over the outputs at all inputs"),
       choice_option("predictive", &Options::predictive, predictive_names(),
-                    "the network's law; glm: linearised at the mean weights"),
+                    "glm: the network linearised at its mean weights"),
       choice_option("method", &Options::method, method_names(), "auto: moment or signature; cross: no bound"),
       choice_option("theorems", &Options::theorems, theorem_names(), "moment: which bound a layer's term"),
       choice_option("certificate", &Options::certificate, certificate_names(),

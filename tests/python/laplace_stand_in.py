@@ -3,6 +3,7 @@
 hold the generalised Gauss-Newton matrix of its weights, with the attributes that from_torch reads. Used by the tests and,
 where no checkout of the library is given, by scripts/compare_laplace."""
 
+import copy
 import types
 
 import numpy as np
@@ -77,6 +78,7 @@ def laplace(module, x, subset, structure):
     jacobian, mean = jacobians(module, x), nn.utils.parameters_to_vector(module.parameters()).detach()
     factors = kronecker_factors(module, x, jacobian)
     if subset == "last_layer":
+        module = copy.deepcopy(module)  # which gets a hook
         last = module[-1]
         size = last.weight.numel() + last.out_features
         jacobian, mean, factors = jacobian[:, -size:], mean[-size:], factors[-2:]

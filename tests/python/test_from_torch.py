@@ -112,7 +112,7 @@ def test_correlated_layers_are_drawn_linearised_or_projected(name, tmp_path):
     count = 40000
     theirs = stand_ins.sample_whole(case, POINT, count, np.random.default_rng(5))
     whole.save(tmp_path / "whole.safetensors")
-    for net in (whole, mixcert.load(tmp_path / "whole.safetensors")):
+    for net in (whole, mixcert.Network.load(tmp_path / "whole.safetensors")):
         ours = mixcert.simulate(net, POINT, samples=count, seed=1)
         error = 5.0 * theirs.std(axis=0) * np.sqrt(2.0 / count)
         assert np.all(np.abs(theirs.mean(axis=0) - ours.mean(axis=0)) < error)
