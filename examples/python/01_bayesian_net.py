@@ -51,7 +51,7 @@ for result in results:
     mean, std = result.moments()
     above = result.probability("y0 > 0")
     print(
-        f"x = {result.inputs[0]:4.1f}   W2 <= {result.w2_bound:.4f}   "
+        f"x = {result.inputs[0]:4.1f}   W2 <= {result.w2_bound:.1e}   "
         f"mean in [{mean.lower[0]:.3f}, {mean.upper[0]:.3f}]   "
         f"std in [{std.lower[0]:.3f}, {std.upper[0]:.3f}]   "
         f"P(y > 0) in [{above.lower:.3f}, {above.upper:.3f}]"

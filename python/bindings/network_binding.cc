@@ -11,6 +11,7 @@
 #include "bindings.h"
 #include "interruptible.h"
 #include "io/files/byte_source.h"
+#include "mixcert/answer/statement.h"
 #include "mixcert/core/error.h"
 #include "mixcert/io/model_file.h"
 #include "mixcert/network/layer_spec.h"
@@ -82,8 +83,21 @@ ModelPointer with_input_noise(const Model& model, double deviation) {
                                              model.records, noise, model.assumptions});
 }
 
+ModelPointer functional_of(const Model& model, const std::string& text) {
+  std::vector<std::string> assumptions = model.assumptions;
+  assumptions.push_back("the output is " + text + " of the network's outputs");
+  return std::make_shared<const Model>(
+      Model{{},
+            combined_output(model.ensemble, parse_functional(text, model.ensemble.outputs())),
+            model.files,
+            model.records,
+            model.noise,
+            std::move(assumptions)});
+}
+
 void save_model(const Model& model, const std::string& path) {
-  require(!model.layers.empty(), "save: expected a single network, got an ensemble");
+  require(!model.layers.empty(),
+          "save: expected a single network with all its outputs, got an ensemble or a functional");
   std::map<std::string, std::string> metadata;
   if (!model.assumptions.empty()) metadata["assumptions"] = assumptions_text(model.assumptions);
   save_layers(path, model.layers, std::move(metadata));
@@ -139,6 +153,7 @@ void bind_network(py::module_& module) {
                                          : inspect_text(model.layers, model.ensemble);
            })
       .def("with_input_noise", &with_input_noise)
+      .def("functional", &functional_of)
       .def("save", &save_model, py::call_guard<py::gil_scoped_release>())
       .def("simulate", &simulate_outputs);
   module.def("network", &network_of_layers, py::call_guard<py::gil_scoped_release>());

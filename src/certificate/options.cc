@@ -68,7 +68,7 @@ OptionTable<Options> make_table() {
   return {
       flag_option("joint", &Options::joint, "one mixture over the outputs at all inputs"),
       choice_option("predictive", &Options::predictive, predictive_names(),
-                    "glm: the network linearised at its mean weights"),
+                    "glm: the network linearised at mean weights"),
       choice_option("method", &Options::method, method_names(), "auto: moment or signature; cross: no bound"),
       choice_option("theorems", &Options::theorems, theorem_names(), "moment: which bound a layer's term"),
       choice_option("certificate", &Options::certificate, certificate_names(),
@@ -79,7 +79,7 @@ OptionTable<Options> make_table() {
       integer_option<Options, Index>("signature-size", &Options::signature_size, 1, kMaxGridSize,
                                      "grid points per Gaussian component"),
       integer_option<Options, Index>("components", &Options::components, 0, kMaxGridSize,
-                                     "components kept by compression; 0: all"),
+                                     "most components of a mixture; 0: all"),
       integer_option<Options, Index>("pieces", &Options::pieces, 1, kMaxGridSize,
                                      "moment: Gaussians a layer may be split into"),
       real_option("epsilon", &Options::epsilon, 0.0, "choose both sizes so that the bound is below this"),

@@ -27,8 +27,8 @@ class Certifier {
   /// Do inputs gain from going through the layers together?
   [[nodiscard]] bool takes_blocks() const { return moment_ != nullptr; }
 
-  /// One input, or the columns of `inputs` jointly, by the method with the smallest bound; without
-  /// statistics.
+  /// One input, or the columns of `inputs` jointly, by the moment method or another that is far closer;
+  /// without statistics.
   [[nodiscard]] Certified certify(ConstMatrixRef inputs, Index index) const;
   /// The same with statistics where they are asked for.
   [[nodiscard]] Result certify_fully(ConstMatrixRef inputs, Index index) const;
@@ -42,7 +42,7 @@ class Certifier {
  private:
   /// The law of the network linearised at its mean weights (N.6): Gaussian, so that rounding alone is left.
   [[nodiscard]] Certified certify_linearised(ConstMatrixRef inputs) const;
-  /// The method with the smallest bound, the first one's being known.
+  /// The first method's result unless another one's bound is far smaller.
   [[nodiscard]] Certified smallest(ConstMatrixRef inputs, Certified best) const;
   /// What every result goes through.
   [[nodiscard]] Certified finished(Certified made, Index index) const;

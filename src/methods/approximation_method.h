@@ -23,6 +23,7 @@ struct Certified {
   Result result;
   Certificate certificate;
   std::variant<Sealed<SignatureTrace>, Sealed<MomentTrace>, Sealed<JointTrace>> trace;
+  bool is_fitted = false;  ///< is the mixture another than the trace's output (Y.40)?
 };
 
 class ApproximationMethod {

@@ -13,8 +13,9 @@ namespace mixcert {
 
 const TheoremTable& theorem_table() {
   static const TheoremTable table = {
-      coupling_theorem(), correlated_coupling_theorem(), convex_noise_theorem(), output_law_theorem(),
-      stein_theorem(),    weak_signal_theorem(),         first_layer_theorem(),  both_layers_theorem(),
+      coupling_theorem(),    correlated_coupling_theorem(), convex_noise_theorem(),
+      fitted_law_theorem(),  output_law_theorem(),          stein_theorem(),
+      weak_signal_theorem(), first_layer_theorem(),         both_layers_theorem(),
   };
   return table;
 }

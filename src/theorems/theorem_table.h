@@ -15,6 +15,7 @@ namespace mixcert {
 // method's.
 Theorem convex_noise_theorem();  ///< (Y.27)
 Theorem output_law_theorem();    ///< (Y.1)
+Theorem fitted_law_theorem();    ///< (Y.40)
 Theorem weak_signal_theorem();   ///< (Y.30)
 Theorem stein_theorem();         ///< (Y.9)
 Theorem first_layer_theorem();   ///< (Y.20)

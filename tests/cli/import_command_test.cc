@@ -42,13 +42,20 @@ TEST_F(ImportCommand, ProjectionsAreAmongTheAssumptions) {
                                                {"sigma_noise", {{1}, {1}}},
                                                {"temperature", {{1}, {1}}}};
   write_npz(directory_ / "w.npz", arrays);
-  expect_refusal({"import", "w.npz", "--from", "laplace", "--arch", "1-1-1", "--out", "n.safetensors"},
-                 {"w.npz", "'H'", "--project per-layer"});
+  write_inputs(directory_ / "x.csv", 1, 1);
+  // Layers that are not independent are read, drawn and linearised, and have no certificate.
+  (void)run_well({"import", "w.npz", "--from", "laplace", "--arch", "1-1-1", "--out", "whole.safetensors"});
+  EXPECT_CONTAINS(run_well({"inspect", "whole.safetensors"}), "layers share 4 random factors");
+  expect_refusal({"certify", "whole.safetensors", "--inputs", "x.csv"},
+                 {"factor in common", "project per-layer"});
+  EXPECT_CONTAINS(run_well({"certify", "whole.safetensors", "--inputs", "x.csv", "--predictive", "glm"}),
+                  "W2(linearised network, mixture) <=");
+  EXPECT_CONTAINS(run_well({"sample", "whole.safetensors", "--inputs", "x.csv", "--out", "s.npy"}),
+                  "wrote s.npy");
   const std::string out = run_well({"import", "w.npz", "--from", "laplace", "--arch", "1-1-1", "--project",
                                     "per-layer", "--out", "n.safetensors"});
   EXPECT_CONTAINS(out, "assumes: ");
   EXPECT_CONTAINS(run_well({"inspect", "n.safetensors"}), "correlations across layers are left out");
-  write_inputs(directory_ / "x.csv", 1, 1);
   (void)run_well({"certify", "n.safetensors", "--inputs", "x.csv", "--json", "r.json"});
   EXPECT_CONTAINS(read_text(directory_ / "r.json"), "correlations across layers are left out");
 }

@@ -146,7 +146,7 @@ void make_whole_result(const fs::path& path, bool joint) {
   const mixcert::Vector mean = mixcert::Vector::Zero(outputs);
   result.mixture =
       mixcert::GaussianMixture(mixcert::Vector::Ones(1), {{mean, mixcert::Covariance::diagonal(mean)}});
-  result.layers = {{1, 1, 1, 1, 1, 1, "m"}};
+  result.layers = {{1, 1, 1, 1, 1, 1, "m", "H.3"}};
   result.statistics = mixcert::TwoSidedStatistics{};
   const mixcert::Matrix inputs = mixcert::Matrix::Ones(1, outputs);
   mixcert::InputNoise noise;

@@ -23,6 +23,9 @@ struct LineNetwork {
   [[nodiscard]] Network network() const;
 };
 
+/// W2(output, mixture) of a mixture on the line, with the same caveats.
+double naive_line_distance(const LineNetwork& network, const GaussianMixture& mixture);
+
 /// W2(output, N(mean, deviation^2)), a little below the truth (tails beyond five deviations are left out);
 /// negative where the noise is too small for the inversion.
 double naive_line_distance(const LineNetwork& network, double mean, double deviation);

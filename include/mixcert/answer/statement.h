@@ -39,4 +39,7 @@ struct OutputShape {
 /// Throws InvalidArgument with the place in the text, counted from 1. At most 1000 characters.
 Statement parse_statement(std::string_view text, const OutputShape& shape);
 
+/// Weights of the outputs in a sum such as "y0 - y3" or "0.5*y1 + 0.5*y2": what combined_output() takes.
+Vector parse_functional(std::string_view text, Index outputs);
+
 }  // namespace mixcert

@@ -16,7 +16,7 @@
 namespace mixcert {
 
 enum class Method {
-  Auto,       ///< the smallest certified bound of the methods that apply
+  Auto,       ///< the moment method, or signatures where their bound is at most half as large
   Moment,     ///< Gaussian surrogates of the activations; certified
   Signature,  ///< the paper's grid signatures; certified
   Cross,      ///< the paper's cross signatures; no certificate
@@ -56,7 +56,8 @@ struct Options {
   SensitivityMode sensitivity = SensitivityMode::Closed;
   /// Grid points per Gaussian component (N). More points: smaller local error, more work.
   Index signature_size = 10;
-  /// Components kept by compression before each signature (M); 0: no compression.
+  /// Components kept by compression before each signature (M), and most of a mixture that is fitted to the
+  /// law of one output (Y.40); 0: no limit.
   Index components = 5;
   /// Gaussians that the moment method may split a hidden layer's law into; 1: none is split.
   Index pieces = 1;

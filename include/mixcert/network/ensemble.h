@@ -29,4 +29,9 @@ class Ensemble {
   Vector weights_;
 };
 
+/// The network whose one output is the combination of all with these weights (N.8). Throws InvalidArgument
+/// where weights are not one per output, or a law has no such combination.
+Network combined_output(const Network& network, ConstVectorRef weights);
+Ensemble combined_output(const Ensemble& ensemble, ConstVectorRef weights);
+
 }  // namespace mixcert

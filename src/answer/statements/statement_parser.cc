@@ -5,7 +5,7 @@
 //     clause     := "class" INDEX "beats" "class" INDEX  |  sum ORDER sum { ORDER sum }
 //     sum        := [sign] term { sign term },    term := NUMBER [ "*" output ] | output [ "*" NUMBER ]
 //     output     := "y" INDEX  |  "y[" INDEX "," INDEX "]"
-// with blanks anywhere between. All comparisons of a clause point the same way.
+// with blanks anywhere between. All comparisons of a clause point the same way. A functional is a sum.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -31,7 +31,9 @@ struct LinearForm {
 class StatementParser {
  public:
   StatementParser(std::string_view text, const OutputShape& shape)
-      : cursor_(text, {"statement", kLongestText, " \t"}), shape_(shape) {}
+      : StatementParser(text, shape, "statement") {}
+  StatementParser(std::string_view text, const OutputShape& shape, const char* what)
+      : cursor_(text, {what, kLongestText, " \t"}), shape_(shape) {}
 
   Statement parse() {
     do {
@@ -43,6 +45,17 @@ class StatementParser {
     for (std::size_t j = 0; j < rows_.size(); ++j)
       statement.rows.row(static_cast<Index>(j)) = rows_[j].transpose();
     return statement;
+  }
+
+  /// A sum of outputs alone.
+  Vector parse_functional() {
+    cursor_.peek();
+    const std::size_t start = cursor_.position();
+    const LinearForm form = parse_sum();
+    cursor_.expect_end("'+', '-' or the end");
+    if (form.constant != 0.0 || form.coefficients.isZero(0.0))
+      cursor_.fail(start, "a sum of outputs such as y0 - y3");
+    return form.coefficients;
   }
 
  private:
@@ -150,6 +163,11 @@ class StatementParser {
 Statement parse_statement(std::string_view text, const OutputShape& shape) {
   require(shape.inputs > 0 && shape.outputs > 0, "statement: expected a law with outputs");
   return StatementParser(text, shape).parse();
+}
+
+Vector parse_functional(std::string_view text, Index outputs) {
+  require(outputs > 0, "functional: expected a network with outputs");
+  return StatementParser(text, {outputs, 1}, "functional").parse_functional();
 }
 
 }  // namespace mixcert

@@ -4,6 +4,7 @@
 #include "methods/moment/moment_method.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "methods/moment/moment_certificate.h"
@@ -35,6 +36,10 @@ std::vector<LayerReport> layer_reports(const MomentTrace& trace, const Certifica
 struct Attempt {
   Sealed<MomentTrace> trace;
   Certificate certificate;
+  std::optional<GaussianMixture>
+      fitted;  ///< what the certificate is about, where it is not the trace's output
+
+  [[nodiscard]] const GaussianMixture& output() const { return fitted ? *fitted : trace->output; }
 };
 
 /// At most `budget` pieces in every layer.
@@ -64,12 +69,19 @@ Index most_pieces(const MomentTrace& trace) {
   return most;
 }
 
+/// Components are those of the output; with epsilon, as many as it takes.
+OutputRequest request(const Options& options) {
+  const Index most = options.components == 0 ? options.max_components : options.components;
+  if (!options.epsilon) return {most, 0.0};
+  return {std::max(most, options.max_components), *options.epsilon};
+}
+
 Attempt certified(const Prepared& prepared, const TheoremTable& theorems, Sealed<MomentTrace> trace) {
   Certificate certificate =
       evaluate_moment_certificate(prepared.network, prepared.sensitivity, prepared.error_norms, trace);
-  certificate =
-      sharpened_certificate(theorems, prepared.network, prepared.error_norms, trace, std::move(certificate));
-  return {std::move(trace), std::move(certificate)};
+  SharpenedOutput sharpened = sharpened_output(theorems, prepared.network, prepared.error_norms, trace,
+                                               request(prepared.options), std::move(certificate));
+  return {std::move(trace), std::move(sharpened.certificate), std::move(sharpened.mixture)};
 }
 
 /// The best of growing budgets, so that a larger one never gives a larger bound; `best` is that of budget 1.
@@ -90,7 +102,8 @@ Certified best_result(const Prepared& prepared, const TheoremTable& theorems, co
   Certified made;
   made.result.method = Method::Moment;
   made.result.certificate = CertificateMode::Metric;
-  made.result.mixture = best.trace->output;
+  made.result.mixture = best.output();
+  made.is_fitted = best.fitted.has_value();
   made.result.layers = layer_reports(*best.trace, best.certificate);
   attach_certificate(best.certificate, options, shortage, made.result);
   made.certificate = std::move(best.certificate);

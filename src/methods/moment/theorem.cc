@@ -119,23 +119,79 @@ bool take_smaller(const UpperBound& local, const char* id, LayerTerms& terms) {
   return local.upper < INFINITY;
 }
 
+namespace {
+
+/// The rows of the table one after the other.
+class Sharpening {
+ public:
+  Sharpening(const Situation& situation, const OutputRequest& request, Certificate& certificate)
+      : situation_(situation), request_(request), certificate_(certificate) {}
+
+  void run(const TheoremTable& theorems) {
+    for (const Theorem& one : theorems) {
+      for (Index layer = 1; layer <= situation_.depth; ++layer) use(one, layer);
+    }
+    certificate_.add_up();
+  }
+  /// The mixture of the theorem that makes the last term smallest.
+  std::optional<GaussianMixture> take_fitted() {
+    if (!fitted_ || certificate_.layers.empty()) return {};
+    LayerTerms& last = certificate_.layers.back();
+    if (!(fitted_->distance.upper < last.local.upper)) return {};
+    last.local = last.local_w1 = fitted_->distance;
+    last.theorem = fitted_by_;
+    last.is_whole = true;
+    certificate_.add_up();
+    return std::move(fitted_->mixture);
+  }
+
+ private:
+  void use(const Theorem& one, Index layer) {
+    const bool fits = one.fit != nullptr && request_.most > 1;
+    if ((one.sharpen == nullptr && !fits) || !one.may_hold(situation_, layer)) return;
+    if (one.unless != nullptr && with_bound_.contains({one.unless, layer})) return;
+    const bool has_bound = fits ? fit(one) : one.sharpen(situation_, layer, certificate_);
+    if (!has_bound) return;
+    with_bound_.insert({one.id, layer});
+    if (fits) with_bound_.insert({one.of_gaussian, layer});
+  }
+  /// A theorem that fits bounds the Gaussian too.
+  bool fit(const Theorem& one) {
+    OutputFit found = one.fit(situation_, request_.most, request_.wanted);
+    if (found.mixture && (!fitted_ || found.mixture->distance.upper < fitted_->distance.upper)) {
+      fitted_ = std::move(found.mixture);
+      fitted_by_ = one.id;
+    }
+    return take_smaller(found.gaussian, one.of_gaussian, certificate_.layers.back());
+  }
+
+  const Situation& situation_;
+  const OutputRequest& request_;
+  Certificate& certificate_;
+  std::set<std::pair<std::string_view, Index>> with_bound_;
+  std::optional<FittedOutput> fitted_;
+  std::string fitted_by_;
+};
+
+bool may_sharpen(const Theorem& one) { return one.sharpen != nullptr || one.fit != nullptr; }
+
+}  // namespace
+
+SharpenedOutput sharpened_output(const TheoremTable& theorems, const Network& network,
+                                 const ErrorNorms& error_norms, const Sealed<MomentTrace>& trace,
+                                 const OutputRequest& request, Certificate certificate) {
+  if (std::none_of(theorems.begin(), theorems.end(), may_sharpen)) return {std::move(certificate), {}};
+  const Situation situation(network, error_norms, *trace);
+  Sharpening sharpening(situation, request, certificate);
+  sharpening.run(theorems);
+  std::optional<GaussianMixture> mixture = sharpening.take_fitted();
+  return {std::move(certificate), std::move(mixture)};
+}
+
 Certificate sharpened_certificate(const TheoremTable& theorems, const Network& network,
                                   const ErrorNorms& error_norms, const Sealed<MomentTrace>& trace,
                                   Certificate certificate) {
-  const bool none = std::none_of(theorems.begin(), theorems.end(),
-                                 [](const Theorem& one) { return one.sharpen != nullptr; });
-  if (none) return certificate;
-  const Situation situation(network, error_norms, *trace);
-  std::set<std::pair<std::string_view, Index>> with_bound;
-  for (const Theorem& one : theorems) {
-    for (Index layer = 1; one.sharpen != nullptr && layer <= situation.depth; ++layer) {
-      if (!one.may_hold(situation, layer)) continue;
-      if (one.unless != nullptr && with_bound.contains({one.unless, layer})) continue;
-      if (one.sharpen(situation, layer, certificate)) with_bound.insert({one.id, layer});
-    }
-  }
-  certificate.add_up();
-  return certificate;
+  return sharpened_output(theorems, network, error_norms, trace, {}, std::move(certificate)).certificate;
 }
 
 BoundContributions moment_contributions(const TheoremTable& theorems, const Network& network,

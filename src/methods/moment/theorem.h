@@ -4,6 +4,8 @@
 // (theorems/theorem_table.h). A theorem is a folder of src/theorems, a row, and a page of docs/theory.
 #pragma once
 
+#include <cmath>
+#include <optional>
 #include <vector>
 
 #include "certificate/certificate.h"
@@ -69,6 +71,19 @@ struct Precondition {
   bool (*holds)(const Situation& situation, Index layer);
 };
 
+/// A mixture in place of the output's Gaussian, and W2 between it and the push of the last hidden layer's
+/// piece.
+struct FittedOutput {
+  GaussianMixture mixture;
+  UpperBound distance;
+};
+
+/// What a theorem about the law of the output finds for the Gaussian and, where one is closer, for a mixture.
+struct OutputFit {
+  UpperBound gaussian{INFINITY, INFINITY};
+  std::optional<FittedOutput> mixture;
+};
+
 struct Theorem {
   const char* id;    ///< number in docs/theory, as in LayerTerms::theorem
   const char* name;  ///< what a reader calls it
@@ -82,6 +97,11 @@ struct Theorem {
   std::vector<RootParts> (*parts)(const Situation& situation, Index layer, const LayerTerms& terms) = nullptr;
   /// Not evaluated where this theorem has a bound, which is nearly always smaller; null: always evaluated.
   const char* unless = nullptr;
+  /// Fits a mixture of at most `most` components to the law of the output, as few as make its distance at
+  /// most `wanted`. Called where all preconditions hold. Null: the theorem bounds what is given.
+  OutputFit (*fit)(const Situation& situation, Index most, double wanted) = nullptr;
+  /// The theorem that bounds the Gaussian where this one fits.
+  const char* of_gaussian = nullptr;
 
   /// Do all preconditions hold that can be told beforehand?
   [[nodiscard]] bool may_hold(const Situation& situation, Index layer) const;
@@ -95,6 +115,25 @@ using TheoremTable = std::vector<Theorem>;
 Certificate sharpened_certificate(const TheoremTable& theorems, const Network& network,
                                   const ErrorNorms& error_norms, const Sealed<MomentTrace>& trace,
                                   Certificate certificate);
+
+/// How many components the output may have, and the bound for which more of them are worth it.
+struct OutputRequest {
+  Index most = 1;
+  double wanted = 0.0;
+};
+
+struct SharpenedOutput {
+  Certificate certificate;
+  /// In place of the trace's output, where it is fitted to the output's law: the certificate is about it
+  /// then.
+  std::optional<GaussianMixture> mixture;
+};
+
+/// The same, and a mixture fitted to the law of the output where a theorem of the table has one that is
+/// closer.
+SharpenedOutput sharpened_output(const TheoremTable& theorems, const Network& network,
+                                 const ErrorNorms& error_norms, const Sealed<MomentTrace>& trace,
+                                 const OutputRequest& request, Certificate certificate);
 
 /// Where the bound comes from (X.1); `certificate` is the trace's, sharpened by theorems of the table or not.
 BoundContributions moment_contributions(const TheoremTable& theorems, const Network& network,

@@ -161,7 +161,7 @@ std::string CertifyReport::statistics_lines() const {
       counted(statistics_->samples, "sample"), statistics_->assumption, statistics_->lower_confidence);
   text += has_upper
               ? fmt::format("; W2 <= upper but for a probability of {}\n", statistics_->failure_probability)
-              : "; no upper estimate for mixtures of method signature or cross\n";
+              : "; no upper estimate for mixtures of method signature or cross, or fitted to a law (Y.40)\n";
   if (std::isnan(bound_sum_)) return text;
   const auto ratio = [&](const char* side, double sum) {
     return sum > 0.0 ? fmt::format("; at {} {}", side, short_number(bound_sum_ / sum)) : std::string();

@@ -1,9 +1,11 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The distribution function of one output against that of a Gaussian, docs/theory/stein.md (Y.2) - (Y.7):
-// from the characteristic function to a series, a curve on a grid, its tails, and the distance.
+// The distribution function of one output against that of a Gaussian or of a mixture, docs/theory/stein.md
+// (Y.2) - (Y.7), (Y.40): from the characteristic function to a series, a curve on a grid, its tails, and the
+// distance.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "activation/neuron/neuron_nodes.h"
@@ -27,6 +29,12 @@ struct TailMoments {
   double log_minus = 0.0;
 };
 
+/// One side: P(Y > x) <= exp(log - order x) for each of them.
+struct SideMoment {
+  double order = 0.0, log = 0.0;
+};
+using SideMoments = std::vector<SideMoment>;
+
 /// F_Y - Phi = (1/pi) sum_k (real_k sin(k h y) - imaginary_k cos(k h y)) / k, up to `error`, for all |y| <=
 /// `range`.
 struct DistributionSeries {
@@ -35,16 +43,18 @@ struct DistributionSeries {
   Vector real;          ///< f(kh) - exp(-(kh)^2/2), k = 1, 2, ..
   Vector imaginary;
   double error = 0.0;
-  TailMoments tails;
+  double range = 0.0;
+  std::vector<TailMoments> tails;  ///< of all orders that were computed
 };
 
-/// The period is a multiple of `unit`.
-DistributionSeries distribution_series(const OutputLaw& law, double range, double unit);
+/// The range is that of the grids, the wide one where tails are heavy; the period is a multiple of `unit`.
+DistributionSeries distribution_series(const OutputLaw& law, double unit);
 
 // F_Y - Phi as a piecewise cubic on a grid, from its series: docs/theory/stein.md (Y.5), (Y.6).
 
-/// Grids reach from -kGridRange to kGridRange.
+/// Grids reach as far on both sides; the second one is for heavy tails.
 inline constexpr double kGridRange = 6.5;
+inline constexpr double kWideRange = 10.0;
 /// Cells per unit of length of the two grids. Periods are multiples of the wider cell.
 inline constexpr int kCoarseCells = 16;
 inline constexpr int kFineCells = 32;
@@ -52,26 +62,46 @@ inline constexpr int kFineCells = 32;
 /// Cells of tails are cut into this many parts.
 inline constexpr int kTailParts = 4;
 
-/// N(0,1) at y_i = i cell, 0 <= y_i <= kGridRange.
-struct NormalGrid {
-  explicit NormalGrid(int cells_per_unit);
+/// One side, seen as the upper one, of a law Z on the line at y_i = i cell from 0 up to the range of the
+/// grid.
+struct LineGrid {
+  double cell = 0.0;
+  std::size_t last = 0;               ///< y_last is the range
+  std::vector<double> density, tail;  ///< tail: P(Z > y_i)
+  // In cell i: bounds of the density, and of its inverse by a chord.
+  std::vector<double> least, most, inverse_left, inverse_right;
+  /// Z is the mixture of them.
+  struct Component {
+    double weight, mean, deviation;
 
-  double cell;
-  std::size_t last;  ///< y_last = kGridRange
-  std::vector<double> density, tail;
-  std::vector<double> fine_tail;  ///< at i cell / kTailParts
+    [[nodiscard]] double place(double y) const { return (y - mean) / deviation; }
+  };
+  std::vector<Component> components;
+
+  /// What is known of Z at any y.
+  struct Point {
+    double tail = 0.0;       ///< P(Z > y)
+    double rate = INFINITY;  ///< P(Z > y + e) <= tail exp(-rate e)
+    // P(Z > y - d) >= back_tail exp(back_rate d - d^2 / (2 back_scale^2)): the largest component alone.
+    double back_tail = 0.0, back_rate = 0.0, back_scale = 1.0;
+  };
+  [[nodiscard]] Point at(double y) const;
+  /// No less than E (Z - y)_+^2.
+  [[nodiscard]] double square_beyond(double y) const;
 };
-/// `cells_per_unit` is one of the two above.
-const NormalGrid& normal_grid(int cells_per_unit);
+/// Of N(0,1), both sides; cells are those above or half as wide, ranges those above.
+const LineGrid& normal_grid(int cells_per_unit, double range);
 
 /// One side of the line, seen as the upper one: at y_i for Y, or for -Y.
 struct DistributionSide {
-  const NormalGrid* grid = nullptr;
+  const LineGrid* grid = nullptr;
   std::vector<double> value;  ///< P(Y > y_i) - P(Z > y_i)
   std::vector<double> slope;  ///< density of Y less that of Z
 
   /// The cubic of cell i at y_i + t cell, 0 <= t <= 1.
   [[nodiscard]] double between(std::size_t i, double t) const;
+  /// What it falls by there, in the middle of cell i: as `slope`.
+  [[nodiscard]] double slope_at_middle(std::size_t i) const;
 };
 
 struct DistributionCurve {
@@ -88,15 +118,17 @@ struct TailPoint {
   double y, lower, upper;
   double up, down;  ///< y - down <= T(y) <= y + up
 
-  /// From P(Z > y), the change of it, and the error of that.
-  TailPoint(double at, double normal, double change, double error);
-  [[nodiscard]] bool is_known() const { return lower > 0.0 && upper < 0.5; }
+  /// At y_i + part of a cell, from P(Z > y), the change of it, and the error of that.
+  TailPoint(const LineGrid& grid, std::size_t fine, double change, double error);
+  [[nodiscard]] bool is_known() const { return known; }
+
+  bool known = false;  ///< does T(y) exist, on this side of zero?
 };
 
 class DistributionTail {
  public:
-  /// At the outermost node where something is known. `log_moment` is that of exp(order Y).
-  DistributionTail(const DistributionSide& side, double error, double order, double log_moment);
+  /// At the outermost node where something is known.
+  DistributionTail(const DistributionSide& side, double error, const SideMoments& moments);
 
   [[nodiscard]] std::size_t node() const { return node_; }
   /// What p outside of F_Y(y_node) adds to W2^2 on this side; infinite where nothing is known.
@@ -114,10 +146,21 @@ class DistributionTail {
   double cost_;
 };
 
-// W2 between the law of a sum of independent neurons and N(0,1), from its distribution function on a grid
-// (Y.5) - (Y.7).
+// W2 between the law of a sum of independent neurons and another law, from its distribution function on a
+// grid (Y.5) - (Y.7).
 
-/// Infinite where the theorem does not apply: no noise of the bias, too little noise, tails too heavy.
-UpperBound distance_to_normal(const OutputLaw& law);
+/// The law of Y, as far as it can be computed: not at all where there is no noise of the bias, too little
+/// noise, or tails are too heavy.
+struct ComputedLaw {
+  bool exists = false;
+  DistributionCurve curve;
+  std::vector<TailMoments> tails;
+};
+ComputedLaw computed_law(const OutputLaw& law);
+
+/// W2 between Y and the law Z of the curve's grids; infinite where nothing is known.
+UpperBound line_distance(const DistributionCurve& curve, const std::vector<TailMoments>& tails);
+/// The same to N(0,1).
+UpperBound distance_to_normal(const ComputedLaw& law);
 
 }  // namespace mixcert

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/normal.h"
 #include "mixcert/core/rounding.h"
 #include "theorems/output_law/distribution.h"
 #include "theorems/output_law/transform_product.h"
@@ -89,24 +88,6 @@ void fill(const Coefficients& c, const std::vector<double>& circle, Distribution
 
 }  // namespace
 
-NormalGrid::NormalGrid(int cells_per_unit)
-    : cell(1.0 / cells_per_unit), last(static_cast<std::size_t>(kGridRange * cells_per_unit)) {
-  for (std::size_t i = 0; i <= last; ++i) {
-    const double y = cell * static_cast<double>(i);
-    density.push_back(normal_density(y));
-    tail.push_back(normal_tail(y));
-  }
-  for (std::size_t i = 0; i <= last * kTailParts; ++i) {
-    fine_tail.push_back(normal_tail(cell / kTailParts * static_cast<double>(i)));
-  }
-}
-
-const NormalGrid& normal_grid(int cells_per_unit) {
-  static const NormalGrid coarse(kCoarseCells);
-  static const NormalGrid fine(kFineCells);
-  return cells_per_unit == kCoarseCells ? coarse : fine;
-}
-
 double DistributionSide::between(std::size_t i, double t) const {
   // The value falls by the slope's integral.
   const double start = -grid->cell * slope[i];
@@ -116,12 +97,16 @@ double DistributionSide::between(std::size_t i, double t) const {
          t * t * ((1.0 + 2.0 * r) * value[i + 1] - r * end);
 }
 
+double DistributionSide::slope_at_middle(std::size_t i) const {
+  return 1.5 * (value[i] - value[i + 1]) / grid->cell - 0.25 * (slope[i] + slope[i + 1]);
+}
+
 DistributionCurve distribution_curve(const DistributionSeries& series) {
   const Coefficients coefficients(series);
   const bool is_smooth =
       coefficients.interpolation(kCoarseCells) <= series.error + kSmallPart * coefficients.sizes;
   const int cells = is_smooth ? kCoarseCells : kFineCells;
-  const NormalGrid& grid = normal_grid(cells);
+  const LineGrid& grid = normal_grid(cells, series.range);
   DistributionCurve curve;
   for (DistributionSide* side : {&curve.upper, &curve.lower}) {
     side->grid = &grid;

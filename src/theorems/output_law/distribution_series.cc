@@ -21,6 +21,10 @@ constexpr Index kMostFrequencies = 600;
 constexpr double kLongestPeriod = 200.0;
 // Orders at which a neuron's moments are certain to be too large are not tried.
 constexpr double kHeaviestMoment = 20.0;
+// Orders up to here are tried whatever the slopes are.
+constexpr double kFirstOfHeavy = 2.0;
+// Logarithm of what may lie beyond the usual range.
+constexpr double kHeavyTail = -11.0;
 // A period this much longer than the range is short enough.
 constexpr double kShortEnough = 9.0;
 // Noise is not Gaussian, and damps less than its variance says.
@@ -33,8 +37,7 @@ constexpr double kLargeError = 1e-8;
 class TransformBuilder {
  public:
   /// Strict: nodes are so good that nothing has to be damped.
-  TransformBuilder(const OutputLaw& law, double range, double unit, bool strict)
-      : law_(law), range_(range), unit_(unit) {
+  TransformBuilder(const OutputLaw& law, double unit, bool strict) : law_(law), unit_(unit) {
     double noise = law.bias_variance;
     for (const SummandNeuron& neuron : law.neurons) noise += neuron.noise * neuron.noise * neuron.second;
     guess_ = std::sqrt(2.0 * kTruncation / std::min(1.0, noise));
@@ -45,8 +48,10 @@ class TransformBuilder {
 
   DistributionSeries series() {
     DistributionSeries series;
-    series.tails = tails();
-    const double period = wanted_period(series.tails);
+    compute_tails();
+    series.tails = tails_;
+    series.range = range_;
+    const double period = wanted_period(best_);
     if (!(period < kLongestPeriod)) return series;
     series.period = unit_ * std::ceil(period / unit_);
     const double h = 2.0 * std::numbers::pi / series.period;
@@ -72,24 +77,27 @@ class TransformBuilder {
     return tails;
   }
 
-  [[nodiscard]] TailMoments tails() const {
-    TailMoments best;
-    double least = INFINITY;
+  /// Moments of all orders that may be finite; the best is the one with the shortest period.
+  void compute_tails() {
     double steepest = 0.0;
     for (const PlacedNeuron& placed : placed_) steepest = larger_or_nan(steepest, placed.heavy_slope());
+    double least = INFINITY, at_range = 0.0;
     for (const double order : kMomentOrders) {
-      if (order > kMomentOrders[2] && order * steepest > kHeaviestMoment) continue;
+      if (order > kFirstOfHeavy && order * steepest > kHeaviestMoment) continue;
       const TailMoments tails = tails_of(order);
+      const double logs = larger_or_nan(tails.log_plus, tails.log_minus);
+      if (!(logs < INFINITY)) continue;
+      tails_.push_back(tails);
+      at_range = std::min(at_range, logs - order * kGridRange);
       const double period = wanted_period(tails);
       if (period < least) {
         least = period;
-        best = tails;
+        best_ = tails;
       }
       // A smaller order could gain little.
-      if (least < range_ + kShortEnough) break;
+      if (least < kGridRange + kShortEnough) break;
     }
-    if (least == INFINITY) best.log_plus = best.log_minus = INFINITY;
-    return best;
+    if (at_range > kHeavyTail) range_ = kWideRange;
   }
 
   /// Other periods then add less than exp(-kAliasing).
@@ -117,7 +125,7 @@ class TransformBuilder {
   /// How many are needed for exp(-kTruncation); 0: too many.
   Index frequencies(double h) {
     double t = kFirstGuess * guess_;
-    for (int attempt = 0; attempt < 6; ++attempt) {
+    for (int attempt = 0; attempt < 12; ++attempt) {
       const Index count = static_cast<Index>(std::ceil(t / h));
       if (count > kMostFrequencies) return 0;
       t = h * static_cast<double>(count);
@@ -125,7 +133,9 @@ class TransformBuilder {
       log_left_out_ = log_damping(t) - std::log(std::numbers::pi * t * t * law_.bias_variance);
       if (log_left_out_ <= -kTruncation + 1.0) return count;
       const double decay = std::max(1e-3, -log_left_out_);
-      t *= std::clamp(std::sqrt(kTruncation / decay), 1.05, 2.0);
+      // Noise decays like exp(-t^2), but slower where activations may be zero.
+      const double missing = kTruncation / decay;
+      t *= std::clamp(attempt < 2 ? std::sqrt(missing) : missing, 1.05, 2.0);
     }
     return 0;
   }
@@ -166,7 +176,7 @@ class TransformBuilder {
   [[nodiscard]] double other_errors(const DistributionSeries& series, double top) const {
     double mean = 0.0;
     for (const SummandNeuron& neuron : law_.neurons) mean += std::abs(neuron.weight) * neuron.center_error;
-    const TailMoments& tails = series.tails;
+    const TailMoments& tails = best_;
     const double left = -tails.order * (series.period - range_);
     const double other = (std::exp(tails.log_plus + left) + std::exp(tails.log_minus + left) +
                           2.0 * std::exp(0.5 * tails.order * tails.order + left)) /
@@ -176,7 +186,9 @@ class TransformBuilder {
   }
 
   const OutputLaw& law_;
-  double range_, unit_;
+  double range_ = kGridRange, unit_;
+  std::vector<TailMoments> tails_;
+  TailMoments best_;
   double guess_ = 0.0;
   double log_left_out_ = 0.0;  ///< of the terms of higher frequency
   std::vector<PlacedNeuron> placed_;
@@ -184,11 +196,11 @@ class TransformBuilder {
 
 }  // namespace
 
-DistributionSeries distribution_series(const OutputLaw& law, double range, double unit) {
+DistributionSeries distribution_series(const OutputLaw& law, double unit) {
   if (!(law.bias_variance > 0.0)) return {};
-  DistributionSeries series = TransformBuilder(law, range, unit, false).series();
+  DistributionSeries series = TransformBuilder(law, unit, false).series();
   if (series.exists && series.error < kLargeError) return series;
-  DistributionSeries strict = TransformBuilder(law, range, unit, true).series();
+  DistributionSeries strict = TransformBuilder(law, unit, true).series();
   if (!strict.exists || (series.exists && series.error < strict.error)) return series;
   return strict;
 }

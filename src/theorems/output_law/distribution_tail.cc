@@ -15,8 +15,9 @@ constexpr double kLeastKnown = 0.1;
 // Up to here log x is x - 1, about.
 constexpr double kNearRatio = 1.05;
 
-/// E[(Y - x)^2; Y > y], x <= y, by (z - x)^2 (P(Y > y) + exp(log_moment - order z)) for a few z.
-double square_beyond(const TailPoint& at, double x, double order, double log_moment) {
+/// E[(Y - x)^2; Y > y], x <= y, by (z - x)^2 (P(Y > y) + exp(log - order z)) for a few z.
+double square_beyond(const TailPoint& at, double x, const SideMoment& moment) {
+  const double order = moment.order, log_moment = moment.log;
   const double least = enlarged(larger_or_nan(at.y, x + 2.0 / order));
   // Where both terms are equal, and farther out.
   double z = larger_or_nan(least, (log_moment - std::log(at.upper)) / order);
@@ -26,6 +27,13 @@ double square_beyond(const TailPoint& at, double x, double order, double log_mom
     best = std::min(best, distance * distance * (at.upper + std::exp(log_moment - order * z)));
     z += 1.0 / order;
   }
+  return best;
+}
+
+/// By the moment that is best for it.
+double square_beyond(const TailPoint& at, double x, const SideMoments& moments) {
+  double best = INFINITY;
+  for (const SideMoment& moment : moments) best = std::min(best, square_beyond(at, x, moment));
   return best;
 }
 
@@ -41,7 +49,7 @@ double cell_cost(const TailPoint& a, const TailPoint& b) {
 }
 
 std::size_t outermost(const DistributionSide& side, double error) {
-  const NormalGrid& grid = *side.grid;
+  const LineGrid& grid = *side.grid;
   std::size_t i = grid.last;
   const auto unit = static_cast<std::size_t>(std::llround(1.0 / grid.cell));
   while (i > unit && grid.tail[i] * (1.0 - kLeastKnown) + side.value[i] <= error) --i;
@@ -50,28 +58,35 @@ std::size_t outermost(const DistributionSide& side, double error) {
 
 }  // namespace
 
-TailPoint::TailPoint(double at, double normal, double change, double error)
-    : y(at), lower(reduced(normal) + change - enlarged(error)), upper(enlarged(normal + change + error)) {
-  // No less than the roots of y t + t^2/2 = log(normal / lower) and of y t - t^2/2 = log(upper / normal).
-  const double fall = lower > 0.0 ? logarithm(normal / lower) : INFINITY;
-  up = enlarged(fall / y) + 1e-9;
-  const double rise = logarithm(upper / normal);
-  const double rest = y * y - rise;
-  down = rest <= rise ? y : std::min(y, enlarged(rise * y / rest) + 1e-9);
+TailPoint::TailPoint(const LineGrid& grid, std::size_t fine, double change, double error)
+    : y(grid.cell / kTailParts * static_cast<double>(fine)), lower(0.0), upper(0.0) {
+  const LineGrid::Point point = grid.at(y);
+  const double tail = point.tail, rate = point.rate;
+  lower = reduced(tail) + change - enlarged(error);
+  upper = enlarged(tail + change + error);
+  known = rate > 0.0 && lower > 0.0 && upper < grid.tail[0];
+  // No less than the roots of rate t = log(tail / lower) and of rate t - t^2/(2 scale^2) = log(upper / tail).
+  const double fall = lower > 0.0 ? logarithm(tail / lower) : INFINITY;
+  up = enlarged(fall / rate) + 1e-9;
+  const double rise = logarithm(upper / point.back_tail);
+  const double steep = point.back_rate * point.back_scale;
+  const double square = steep * steep;
+  const double rest = square - rise;
+  // P(Z > 0) is above `upper`: T(y) >= 0.
+  const bool is_near = point.back_rate > 0.0 && rest > rise;
+  down = is_near ? std::min(y, enlarged(rise / point.back_rate * square / rest) + 1e-9) : y;
 }
 
-DistributionTail::DistributionTail(const DistributionSide& side, double error, double order,
-                                   double log_moment)
+DistributionTail::DistributionTail(const DistributionSide& side, double error, const SideMoments& moments)
     : side_(side), error_(error), node_(outermost(side, error)), at_(point(node_)), cost_(INFINITY) {
   if (!at_.is_known()) return;
   // Both quantiles lie beyond x, that of Y beyond y: E[(Y - x)^2; Y > y] + E (Z - y)_+^2.
   const double x = at_.y - at_.down;
-  const double normal = 2.0 * side.grid->tail[node_] / (at_.y * at_.y);
-  cost_ = enlarged(square_beyond(at_, x, order, log_moment) + normal);
+  cost_ = enlarged(square_beyond(at_, x, moments) + side.grid->square_beyond(at_.y));
 }
 
 TailPoint DistributionTail::point(std::size_t i) const {
-  return {side_.grid->cell * static_cast<double>(i), side_.grid->tail[i], side_.value[i], error_};
+  return {*side_.grid, i * kTailParts, side_.value[i], error_};
 }
 
 bool DistributionTail::step_inward() {
@@ -82,8 +97,8 @@ bool DistributionTail::step_inward() {
   TailPoint last = at_;
   for (int k = kTailParts - 1; k >= 1; --k) {
     const double t = static_cast<double>(k) / kTailParts;
-    const double normal = side_.grid->fine_tail[(node_ - 1) * kTailParts + static_cast<std::size_t>(k)];
-    const TailPoint next(inner.y + t * cell, normal, side_.between(node_ - 1, t), error_);
+    const std::size_t fine = (node_ - 1) * kTailParts + static_cast<std::size_t>(k);
+    const TailPoint next(*side_.grid, fine, side_.between(node_ - 1, t), error_);
     if (!next.is_known()) return false;
     cost_ += cell_cost(next, last);
     last = next;

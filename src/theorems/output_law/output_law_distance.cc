@@ -1,12 +1,19 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The output in units of its deviation, and what rounding those units changes: docs/theory/stein.md (Y.8).
+// The output in units of its deviation, and what rounding those units changes: docs/theory/stein.md (Y.8);
+// the Gaussian or a mixture that stands for it (Y.1), (Y.40).
 #include "theorems/output_law/output_law_distance.h"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
 
+#include "certificate/replaced_weights.h"
 #include "methods/moment/moment_error.h"
 #include "theorems/output_law/distribution.h"
+#include "theorems/output_law/line_mixture.h"
 
 namespace mixcert {
 namespace {
@@ -25,22 +32,29 @@ double mean_shift(const DenseLayer& layer, const SurrogateLaw& law, double mean)
   return enlarged(std::abs(sum - mean) + rounding_gamma(n + 8) * sizes);
 }
 
-}  // namespace
+/// The output in units of its deviation.
+struct OutputUnits {
+  OutputLaw law;
+  double sigma = 0.0;
+  double moved = 0.0;  ///< W2, in the output's own units, by which rounding and the stored mean move it
+};
 
-UpperBound output_law_distance(const ActivationMap& activation, const DenseLayer& layer,
-                               const Gaussian& piece, const SurrogateLaw& law, const Gaussian& pushed) {
-  if (!has_output_law(layer, piece, law)) return {INFINITY, INFINITY};
-  const double sigma = std::sqrt(pushed.covariance.variances()(0));
-  if (!(sigma > 0.0) || !std::isfinite(sigma)) return {INFINITY, INFINITY};
+/// Nothing where (Y.1) does not apply.
+std::optional<OutputUnits> output_units(const ActivationMap& activation, const DenseLayer& layer,
+                                        const Gaussian& piece, const SurrogateLaw& law,
+                                        const Gaussian& pushed) {
+  if (!has_output_law(layer, piece, law)) return {};
+  OutputUnits units;
+  const double sigma = units.sigma = std::sqrt(pushed.covariance.variances()(0));
+  if (!(sigma > 0.0) || !std::isfinite(sigma)) return {};
   const Vector variances = layer.weight_variances().row(0).transpose();
   const Vector deviations = piece.covariance.variances().cwiseSqrt();
   const double bias_variance = layer.bias_variances()(0);
-  OutputLaw line;
-  line.bias_variance = bias_variance / sigma / sigma;
+  units.law.bias_variance = bias_variance / sigma / sigma;
   // Of the units: weights, bias and the Gaussian's own deviation.
   double rounding = 4.0 * kUnitRoundoff * (std::sqrt(bias_variance) + sigma);
   const double moved = rounding_gamma(piece.covariance.rank() + 4) * activation.lipschitz().upper;
-  line.neurons.reserve(static_cast<std::size_t>(layer.inputs()));
+  units.law.neurons.reserve(static_cast<std::size_t>(layer.inputs()));
   for (Index j = 0; j < layer.inputs(); ++j) {
     const double weight = layer.weight_mean()(0, j);
     const double noise = std::sqrt(variances(j));
@@ -49,13 +63,107 @@ UpperBound output_law_distance(const ActivationMap& activation, const DenseLayer
     neuron.noise = noise / sigma;
     neuron.second = law.second(j);
     neuron.second_error = law.second_error(j);
-    line.neurons.push_back(neuron);
+    units.law.neurons.push_back(neuron);
     const double size = std::sqrt(law.second(j) + law.second_error(j)) + std::abs(law.mean(j));
     rounding += (std::abs(weight) + noise) * (4.0 * kUnitRoundoff * size + moved * deviations(j));
   }
-  const UpperBound standard = distance_to_normal(line);
-  const double added = rounding + mean_shift(layer, law, pushed.mean(0));
-  return {sigma * standard.nominal, enlarged(sigma * standard.upper + added)};
+  units.moved = rounding + mean_shift(layer, law, pushed.mean(0));
+  return units;
+}
+
+UpperBound in_own_units(const OutputUnits& units, const UpperBound& standard) {
+  return {units.sigma * standard.nominal, enlarged(units.sigma * standard.upper + units.moved)};
+}
+
+}  // namespace
+
+UpperBound output_law_distance(const ActivationMap& activation, const DenseLayer& layer,
+                               const Gaussian& piece, const SurrogateLaw& law, const Gaussian& pushed) {
+  const auto units = output_units(activation, layer, piece, law, pushed);
+  if (!units) return {INFINITY, INFINITY};
+  return in_own_units(*units, distance_to_normal(computed_law(units->law)));
+}
+
+// Mixtures in place of the Gaussian (Y.40).
+
+namespace {
+
+// Numbers of components that are tried.
+constexpr Index kCounts[] = {2, 3, 5, 8, 12, 16};
+// A fit that is this much closer is worth more components.
+constexpr double kWorthMore = 1.05;
+// The Gaussian stays unless a mixture is this much closer.
+constexpr double kClearlyCloser = 0.9;
+
+/// The mixture in the output's own units, and its distance to the law, what its rounding costs included.
+FittedOutput in_own_units(const OutputUnits& units, const UnitMixture& fitted, const Gaussian& pushed,
+                          const UpperBound& standard) {
+  Vector weights(static_cast<Index>(fitted.weights.size()));
+  std::vector<Gaussian> components;
+  double rounding = 0.0;
+  for (Index i = 0; i < weights.size(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    weights(i) = fitted.weights[k];
+    const double deviation = units.sigma * fitted.deviations[k];
+    const double mean = pushed.mean(0) + units.sigma * fitted.means[k];
+    components.push_back(
+        {Vector::Constant(1, mean), Covariance::diagonal(Vector::Constant(1, deviation * deviation))});
+    rounding = std::max(rounding, 4.0 * kUnitRoundoff *
+                                      (std::abs(mean) + units.sigma * std::abs(fitted.means[k]) + deviation));
+  }
+  // Weights that do not add up to one are off by this part of themselves (R.6).
+  const double off = std::sqrt(rounding_gamma(weights.size() + 8));
+  const UpperBound own = in_own_units(units, standard);
+  return {GaussianMixture(weights, std::move(components)),
+          {own.nominal, enlarged(own.upper + rounding + 8.0 * off * units.sigma)}};
+}
+
+/// The fewest components of those tried that are within five per cent of the closest, or that are wanted.
+UnitMixture best_fit(const DistributionCurve& curve, Index most, double wanted) {
+  std::vector<MixtureFit> fits;
+  for (const Index count : kCounts) {
+    if (count > most) break;
+    fits.push_back(fit_mixture(curve, count));
+    if (fits.back().distance < 0.8 * wanted) break;
+  }
+  double least = INFINITY;
+  for (const MixtureFit& fit : fits) least = std::min(least, fit.distance);
+  const auto chosen = std::find_if(fits.begin(), fits.end(),
+                                   [&](const MixtureFit& fit) { return fit.distance <= kWorthMore * least; });
+  return chosen->mixture;
+}
+
+/// What weights that are not Gaussian add, as in distance_over_pieces() (W.1).
+UpperBound replaced_weights(const Situation& situation) {
+  const DenseLayer& next = situation.network.layer(situation.depth);
+  if (next.is_gaussian()) return {};
+  const SurrogateLaw& law = situation.traced(situation.depth).surrogates.front();
+  const Vector errors = replaced_weight_errors(next, law.second + law.second_error, 1);
+  return sqrt(UpperBound::of_sum(errors.sum(), errors.size() + 8));
+}
+
+}  // namespace
+
+OutputFit fit_output(const Situation& situation, Index most, double wanted) {
+  const Index last = situation.depth;
+  const MomentLayerTrace& layer = situation.traced(last);
+  const Gaussian& pushed = situation.trace.output.component(0);
+  const auto units = output_units(situation.network.activation(last), situation.network.layer(last),
+                                  layer.pieces.component(0), layer.surrogates.front(), pushed);
+  OutputFit result;
+  if (!units) return result;
+  const ComputedLaw law = computed_law(units->law);
+  if (!law.exists) return result;
+  const UpperBound gaussian = distance_to_normal(law);
+  const UpperBound replaced = replaced_weights(situation);
+  result.gaussian = in_own_units(*units, gaussian) + replaced;
+  if (most < kCounts[0] || result.gaussian.upper <= wanted) return result;
+  const UnitMixture mixture = best_fit(law.curve, most, wanted / units->sigma);
+  const UpperBound distance = distance_to_mixture(law, mixture);
+  if (!(distance.upper < kClearlyCloser * gaussian.upper)) return result;
+  result.mixture = in_own_units(*units, mixture, pushed, distance);
+  result.mixture->distance = result.mixture->distance + replaced;
+  return result;
 }
 
 }  // namespace mixcert

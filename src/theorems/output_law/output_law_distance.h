@@ -1,7 +1,8 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Distances of the law of one output: to its Gaussian (Y.1), to N(0,1) in units (Y.5 - Y.7), and where a weak
-// signal correlates\nits neurons (Y.30).
+// signal correlates
+// its neurons (Y.30).
 #pragma once
 
 #include "methods/moment/moment_trace.h"
@@ -19,6 +20,11 @@ namespace mixcert {
 /// bias without noise, and so on. Weights that are not Gaussian count as the Gaussians that stand for them.
 UpperBound output_law_distance(const ActivationMap& activation, const DenseLayer& layer,
                                const Gaussian& piece, const SurrogateLaw& law, const Gaussian& pushed);
+
+/// The same for the output's Gaussian, and a mixture of at most `most` components in its place where that is
+/// clearly closer (Y.40): the fewest that are nearly as close as more, or that make the distance at most
+/// `wanted`.
+OutputFit fit_output(const Situation& situation, Index most, double wanted);
 
 // The last hidden layer's term where its neurons are correlated by a weak signal, docs/theory/two_layers.md
 // (Y.30): without the signal they are independent, and the law of one output can be computed (Y.1).

@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Rows (Y.1) and (Y.30) of the table of theorems.
+// Rows (Y.1), (Y.30) and (Y.40) of the table of theorems.
 #include <algorithm>
 
 #include "theorems/output_law/output_law_distance.h"
@@ -24,21 +24,39 @@ bool here_and_before(const Situation& at, Index layer, const Holds& holds) {
   return holds(at.layer(layer)) && (layer == 1 || holds(at.layer(layer - 1)));
 }
 
+const Precondition kNoisyBias = {"the output's bias is noisy", [](const Situation& at, Index layer) {
+                                   return at.layer(layer).next_has_noisy_bias;
+                                 }};
+
 }  // namespace
 
 Theorem output_law_theorem() {
-  return {"Y.1",
-          "law of the one output",
-          "stein.md",
-          {precondition::kLastLayer,
-           precondition::kOneOutput,
-           precondition::kUnmasked,
-           precondition::kFewComponents,
-           precondition::kIndependentNext,
-           precondition::kIndependentNeurons,
-           {"the output's bias is noisy",
-            [](const Situation& at, Index layer) { return at.layer(layer).next_has_noisy_bias; }}},
-          sharpen_by_output_law};
+  Theorem row = {"Y.1",
+                 "law of the one output",
+                 "stein.md",
+                 {precondition::kLastLayer, precondition::kOneOutput, precondition::kUnmasked,
+                  precondition::kFewComponents, precondition::kIndependentNext,
+                  precondition::kIndependentNeurons, kNoisyBias},
+                 sharpen_by_output_law};
+  row.unless = "Y.40";  // which has computed the law
+  return row;
+}
+
+Theorem fitted_law_theorem() {
+  Theorem row = {"Y.40",
+                 "mixture fitted to the law of the one output",
+                 "stein.md",
+                 {precondition::kLastLayer,
+                  precondition::kOneOutput,
+                  precondition::kUnmasked,
+                  {"the last hidden layer is one Gaussian piece",
+                   [](const Situation& at, Index layer) { return at.layer(layer).is_one_piece; }},
+                  precondition::kIndependentNext,
+                  precondition::kIndependentNeurons,
+                  kNoisyBias}};
+  row.fit = fit_output;
+  row.of_gaussian = "Y.1";
+  return row;
 }
 
 Theorem weak_signal_theorem() {

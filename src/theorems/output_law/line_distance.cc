@@ -1,8 +1,9 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// From the series of F_Y - Phi to W2(Y, N(0,1)): docs/theory/stein.md. In the middle Phi is carried to a
-// piecewise cubic distribution function along the straight line between the two (Y.5); what separates that
-// one from F_Y costs its inverse density (Y.6); tails go cell by cell, and beyond the grid by moments (Y.7).
+// From the curve of F_Y - F_Z to W2(Y, Z): docs/theory/stein.md. In the middle F_Z is carried to a function
+// that differs from it by a piecewise cubic, along the straight line between the two (Y.5); what separates
+// that one from F_Y costs its inverse density (Y.6); tails go cell by cell, and beyond the grid by moments
+// (Y.7).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,7 +14,7 @@
 namespace mixcert {
 namespace {
 
-/// Density of the cubic over that of N(0,1): no less in cells that are used.
+/// Density of the cubic over that of Z: no less in cells that are used.
 constexpr double kLeastRatio = 1e-3;
 /// A sum this much above the best one is beyond it.
 constexpr double kGrown = 1.02;
@@ -71,24 +72,23 @@ double mean_with_one(double ratio) {
 }
 
 Cells cells_of(const DistributionSide& side) {
-  const NormalGrid& normal = *side.grid;
+  const LineGrid& grid = *side.grid;
   Cells cells;
-  cells.transport.assign(normal.last + 1, 0.0);
-  cells.inverse.assign(normal.last + 1, 0.0);
-  for (std::size_t i = 0; i < normal.last; ++i) {
-    const double high = normal.density[i], low = normal.density[i + 1];
+  cells.transport.assign(grid.last + 1, 0.0);
+  cells.inverse.assign(grid.last + 1, 0.0);
+  for (std::size_t i = 0; i < grid.last; ++i) {
     const double s0 = side.slope[i], s1 = side.slope[i + 1];
     // Bernstein coefficients of the interpolant's slope.
-    const double middle = 3.0 * (side.value[i] - side.value[i + 1]) / normal.cell - s0 - s1;
+    const double middle = 3.0 * (side.value[i] - side.value[i + 1]) / grid.cell - s0 - s1;
     const double sizes = std::abs(s0) + std::abs(s1) + std::abs(side.value[i]) + std::abs(side.value[i + 1]);
     const double least = std::min({s0, middle, s1}) - 1e-13 * (sizes + std::abs(middle));
-    // No more than density / normal density.
-    const double ratio = reduced(1.0 + least / (least < 0.0 ? low : high)) - 1e-9;
+    // No more than the density over that of Z.
+    const double ratio = reduced(1.0 + least / (least < 0.0 ? grid.least[i] : grid.most[i])) - 1e-9;
     if (!(ratio > kLeastRatio)) break;
-    const double left = enlarged(1.0 / high), right = enlarged(1.0 / low);
+    const double left = grid.inverse_left[i], right = grid.inverse_right[i];
     cells.transport[i + 1] =
         cells.transport[i] + square_integral(side, i, left, right) / mean_with_one(ratio);
-    cells.inverse[i + 1] = cells.inverse[i] + 0.5 * normal.cell * (left + right) / ratio;
+    cells.inverse[i + 1] = cells.inverse[i] + 0.5 * grid.cell * (left + right) / ratio;
     cells.positive = i + 1;
   }
   return cells;
@@ -96,11 +96,11 @@ Cells cells_of(const DistributionSide& side) {
 
 /// May what Y has up to y_a be carried inside of y_b?
 bool covers(const DistributionSide& side, double error, std::size_t a, std::size_t b) {
-  const NormalGrid& normal = *side.grid;
-  const double inner = normal.tail[a] + side.value[a];
-  const double outer = normal.tail[b] + side.value[b];
-  const double rounding = 1e-9 * normal.tail[a];
-  return inner - outer >= 2.0 * error + rounding && inner - error - rounding >= normal.tail[b];
+  const LineGrid& grid = *side.grid;
+  const double inner = grid.tail[a] + side.value[a];
+  const double outer = grid.tail[b] + side.value[b];
+  const double rounding = 1e-9 * grid.tail[a];
+  return inner - outer >= 2.0 * error + rounding && inner - error - rounding >= grid.tail[b];
 }
 
 /// Where the middle ends on one side, and what both parts then add.
@@ -144,19 +144,30 @@ double middle_of(const DistributionSide& side, const Cells& cells) {
 
 }  // namespace
 
-UpperBound distance_to_normal(const OutputLaw& law) {
-  const DistributionSeries series = distribution_series(law, kGridRange, 1.0 / kCoarseCells);
-  if (!series.exists) return {INFINITY, INFINITY};
-  const DistributionCurve curve = distribution_curve(series);
+ComputedLaw computed_law(const OutputLaw& law) {
+  const DistributionSeries series = distribution_series(law, 1.0 / kCoarseCells);
+  if (!series.exists) return {};
+  return {true, distribution_curve(series), series.tails};
+}
+
+UpperBound line_distance(const DistributionCurve& curve, const std::vector<TailMoments>& tails) {
+  SideMoments plus, minus;
+  for (const TailMoments& one : tails) {
+    plus.push_back({one.order, one.log_plus});
+    minus.push_back({one.order, one.log_minus});
+  }
   const Cells upper_cells = cells_of(curve.upper);
   const Cells lower_cells = cells_of(curve.lower);
   const double middle = std::sqrt(middle_of(curve.upper, upper_cells) + middle_of(curve.lower, lower_cells));
-  const auto end = [&](const DistributionSide& side, const Cells& cells, double log_moment) {
-    const DistributionTail tail(side, curve.error, series.tails.order, log_moment);
+  const auto end = [&](const DistributionSide& side, const Cells& cells, const SideMoments& moments) {
+    const DistributionTail tail(side, curve.error, moments);
     return best_end(side, cells, tail, curve.error, middle);
   };
-  return sum_of(end(curve.upper, upper_cells, series.tails.log_plus),
-                end(curve.lower, lower_cells, series.tails.log_minus), curve.error);
+  return sum_of(end(curve.upper, upper_cells, plus), end(curve.lower, lower_cells, minus), curve.error);
+}
+
+UpperBound distance_to_normal(const ComputedLaw& law) {
+  return law.exists ? line_distance(law.curve, law.tails) : UpperBound{INFINITY, INFINITY};
 }
 
 }  // namespace mixcert

@@ -1,0 +1,38 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// docs/theory/ensembles.md (B.4). Stretching each output about its mean moves a law by the difference of the
+// deviations alone; noise added to points without width would move it by the root of the difference of
+// variances.
+#include "certify/own_deviations.h"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace mixcert {
+
+StretchedMixture with_moments_of(const GaussianMixture& reference, const GaussianMixture& mixture) {
+  const Vector center = mixture.mean(), shift = reference.mean() - center;
+  const Vector own = mixture.standard_deviation(), wanted = reference.standard_deviation();
+  Vector factor = Vector::Ones(own.size());
+  for (Index l = 0; l < own.size(); ++l) {
+    if (own(l) > 0.0 && wanted(l) > 0.0) factor(l) = wanted(l) / own(l);
+  }
+  std::vector<Gaussian> components;
+  for (const Gaussian& one : mixture.components()) {
+    const Matrix covariance = factor.asDiagonal() * one.covariance.to_dense() * factor.asDiagonal();
+    components.push_back({center + shift + factor.cwiseProduct(one.mean - center),
+                          Covariance::dense(0.5 * (covariance + covariance.transpose()))});
+  }
+  const double moved =
+      std::sqrt(shift.squaredNorm() + own.cwiseProduct(factor - Vector::Ones(own.size())).squaredNorm());
+  // Means and deviations are computed ones, and covariances are rounded (R.8).
+  const double size = center.norm() + reference.mean().norm() + own.norm() + wanted.norm();
+  const double rounding =
+      std::sqrt(static_cast<double>(own.size()) * rounding_gamma(4 * own.size() + 4 * mixture.size() + 64)) *
+      size;
+  return {GaussianMixture(mixture.weights(), std::move(components)),
+          {moved, enlarged(moved + 4.0 * rounding)}};
+}
+
+}  // namespace mixcert

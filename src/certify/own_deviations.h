@@ -1,0 +1,19 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// A mixture moved and stretched so that its mean and deviations are the network's (B.4).
+#pragma once
+
+#include "mixcert/core/rounding.h"
+#include "mixcert/mixture/gaussian_mixture.h"
+
+namespace mixcert {
+
+struct StretchedMixture {
+  GaussianMixture mixture;
+  UpperBound moved;  ///< W2 between it and the mixture that it was made of
+};
+
+/// Outputs whose deviation is zero on either side keep theirs.
+StretchedMixture with_moments_of(const GaussianMixture& reference, const GaussianMixture& mixture);
+
+}  // namespace mixcert

@@ -1,0 +1,29 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// A mixture of Gaussians on the line in place of one: how it is fitted to a computed law, and the distance
+// between the two, docs/theory/stein.md (Y.40).
+#pragma once
+
+#include <vector>
+
+#include "theorems/output_law/distribution.h"
+
+namespace mixcert {
+
+/// In units in which the law that it stands for has deviation one.
+struct UnitMixture {
+  std::vector<double> weights, means, deviations;
+};
+
+struct MixtureFit {
+  UnitMixture mixture;  ///< of mean zero and variance one
+  double distance;      ///< W2 to the law, about
+};
+
+/// `count` components.
+MixtureFit fit_mixture(const DistributionCurve& curve, Index count);
+
+/// W2 between the law and the mixture; infinite where nothing is known.
+UpperBound distance_to_mixture(const ComputedLaw& law, const UnitMixture& mixture);
+
+}  // namespace mixcert

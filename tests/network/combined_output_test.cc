@@ -1,0 +1,71 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// (N.8): the combined row against sums over the covariances of all pairs of entries.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "mixcert/core/error.h"
+#include "mixcert/network/ensemble.h"
+#include "support/matchers.h"
+#include "support/naive_layer.h"
+#include "support/random_network.h"
+
+namespace mixcert {
+namespace {
+
+using testing::WeightFamily;
+
+std::vector<WeightFamily> families() {
+  std::vector<WeightFamily> all = testing::all_weight_families();
+  all.push_back(WeightFamily::LowRankWithBias);
+  return all;
+}
+
+TEST(CombinedOutput, HasTheLawOfTheSum) {
+  Generator generator = make_generator(31, Stream::Example);
+  for (const WeightFamily family : families()) {
+    for (const testing::BiasFamily bias : testing::all_bias_families()) {
+      SCOPED_TRACE(to_string(family) + to_string(bias));
+      const DenseLayer layer = testing::random_layer(generator, {family, bias, 3, 4, 1.0, 0.5});
+      Vector w = testing::random_matrix(generator, 4, 1);
+      w(1) = 0.0;
+      const Network network = combined_output(Network({layer}, {Activation()}), w);
+      const DenseLayer& row = network.layer(0);
+      ASSERT_EQ(row.outputs(), 1);
+      EXPECT_TRUE(testing::is_close(row.weight_mean(), Matrix(w.transpose() * layer.weight_mean()),
+                                    testing::Tolerance::linear_algebra));
+      const Matrix all = testing::naive_entry_covariance(layer), one = testing::naive_entry_covariance(row);
+      Matrix expected = Matrix::Zero(4, 4);
+      for (Index i = 0; i < 4; ++i) {
+        for (Index k = 0; k < 4; ++k) expected += w(i) * w(k) * all.block(i * 4, k * 4, 4, 4);
+      }
+      EXPECT_LT((one - expected).norm(), 1e-12 * (1.0 + expected.norm()));
+    }
+  }
+}
+
+TEST(CombinedOutput, SharedWeightsAddUp) {
+  // Rows 0 and 1 have parameter 0 at columns 0 and 1; the bias of row 1 is parameter 1.
+  const SharedWeights law{Vector::Constant(2, 4.0), {{0, 0, 0}, {1, 1, 0}, {1, 2, 1}}, 0};
+  const DenseLayer layer("l", Matrix::Ones(2, 2), Vector::Zero(2), law, DeterministicBias{});
+  const Vector w = (Vector(2) << 1.0, -2.0).finished();
+  const Network network = combined_output(Network({layer}, {Activation()}), w);
+  const Vector f0 = (Vector(3) << 1.0, -2.0, 0.0).finished(), f1 = (Vector(3) << 0.0, 0.0, -2.0).finished();
+  const Matrix expected = 4.0 * (f0 * f0.transpose() + f1 * f1.transpose());
+  EXPECT_LT((testing::naive_entry_covariance(network.layer(0)) - expected).norm(), 1e-12);
+}
+
+TEST(CombinedOutput, RefusesWhatHasNoSuchLaw) {
+  const DenseLayer layer("l", Matrix::Ones(2, 1), Vector::Zero(2),
+                         MeanFieldWeights{Matrix::Ones(2, 1), EntryLaw(EntryLaw::Family::Uniform)},
+                         DeterministicBias{});
+  const Network network({layer}, {Activation()});
+  EXPECT_THROW((void)combined_output(network, Vector::Ones(2)), InvalidArgument);
+  EXPECT_EQ(combined_output(network, Vector::Unit(2, 1)).outputs(), 1);
+  EXPECT_THROW((void)combined_output(network, Vector::Ones(3)), InvalidArgument);
+  EXPECT_THROW((void)combined_output(network, Vector::Zero(2)), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace mixcert
