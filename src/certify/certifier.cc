@@ -32,7 +32,8 @@ void give_deviations(const GaussianMixture& reference, const Options& options, C
   made.result.mixture = std::move(stretched.mixture);
   made.certificate.first = made.certificate.first + stretched.moved;
   made.certificate.add_up();
-  attach_certificate(made.certificate, options, Shortage::None, made.result);
+  const bool spent = made.result.termination == Termination::BudgetSpent;
+  attach_certificate(made.certificate, options, spent ? Shortage::Budget : Shortage::None, made.result);
 }
 
 /// The paper's and the scalar constants are the signature method's.

@@ -121,19 +121,6 @@ Network LineNetwork::network() const {
   return Network({first, last}, {ActivationMap(), ActivationMap(activation)});
 }
 
-double naive_line_distance(const LineNetwork& network, double mean, double deviation) {
-  const std::vector<Complex> f = transform(network, mean, deviation);
-  if (f.empty()) return -1.0;
-  const double step = 0.05;
-  double sum = 0.0;
-  double y = -5.0;
-  for (double x = -5.0 + 0.5 * step; x < 5.0; x += step) {
-    y = quantile(f, normal_cdf(x), y);
-    sum += step * normal_density(x) * (y - x) * (y - x);
-  }
-  return deviation * std::sqrt(sum);
-}
-
 namespace {
 
 /// The quantile of a mixture on the line, by bisection.
@@ -168,6 +155,12 @@ double naive_line_distance(const LineNetwork& network, const GaussianMixture& mi
     sum += step * normal_density(x) * (y - other) * (y - other);
   }
   return deviation * std::sqrt(sum);
+}
+
+double naive_line_distance(const LineNetwork& network, double mean, double deviation) {
+  const Gaussian one{Vector::Constant(1, mean),
+                     Covariance::diagonal(Vector::Constant(1, deviation * deviation))};
+  return naive_line_distance(network, GaussianMixture(Vector::Ones(1), {one}));
 }
 
 Result certify_line(const LineNetwork& network, Method method) {
