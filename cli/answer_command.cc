@@ -119,6 +119,12 @@ void write_json(AtomicFile& file, const AnswerArguments& arguments, const Subjec
   commit_json(file, json);
 }
 
+/// What y0 is where a sum of the network's outputs was certified.
+std::string functional_line(const Subjects& subjects) {
+  if (!subjects.run || subjects.run->functional.empty()) return "";
+  return "y0 is " + subjects.run->functional + " of the network's outputs\n";
+}
+
 void run_answer(const AnswerArguments& arguments) {
   arguments.options.validate();
   check_outputs({{"RESULT", arguments.result}, {"--labels", arguments.labels}},
@@ -143,7 +149,7 @@ void run_answer(const AnswerArguments& arguments) {
     report.add(subjects.first + i, law, run.answers[static_cast<std::size_t>(i)]);
     scores.add(law, run.answers[static_cast<std::size_t>(i)], i, subjects.first + i);
   }
-  std::fputs((report.text() + scores.text()).c_str(), stdout);
+  std::fputs((functional_line(subjects) + report.text() + scores.text()).c_str(), stdout);
   if (json) write_json(*json, arguments, subjects, run.answers, scores);
   if (page.wanted()) {
     page::AnswerContents contents = page::answer_contents(run);

@@ -14,7 +14,7 @@ namespace mixcert::cli {
 
 CertifiedLaw Subjects::law(Index place) const {
   const StoredResult& stored = results[static_cast<std::size_t>(place)];
-  return {stored.mixture, stored.w2_bound, stored.w1_bound};
+  return {stored.mixture, stored.w2_bound, stored.w1_bound, stored.distribution};
 }
 
 Subjects read_subjects(const AnswerArguments& arguments) {

@@ -39,9 +39,16 @@ struct CertifyArguments {
   Options options;
 };
 
+/// Inputs whose rows are printed.
+constexpr Index kShownRows = 20;
+
 ReadLimits limits_of(const Options& options) {
   // Never above 2^62, so that the conversion is defined whatever the user says.
   return {static_cast<std::uint64_t>(std::min(options.max_memory_in_gib * 0x1.0p30, 0x1.0p62))};
+}
+
+std::string functional_assumption(const std::string& functional) {
+  return "the law is that of " + functional + ", a sum of the network's outputs";
 }
 
 RunRecord make_record(const CertifyArguments& arguments, Index outputs) {
@@ -55,6 +62,9 @@ RunRecord make_record(const CertifyArguments& arguments, Index outputs) {
     for (std::string& assumption : load_assumptions(model))
       record.assumptions.push_back(std::move(assumption));
   }
+  const std::string& functional = arguments.models.functional;
+  if (!functional.empty()) record.assumptions.push_back(functional_assumption(functional));
+  record.functional = functional;
   record.seed = arguments.options.seed;
   record.command = command_line();
   record.joint = arguments.options.joint;
@@ -167,7 +177,7 @@ void run_certify(const CertifyArguments& arguments) {
   ResultWriter writer(arguments.out, arguments.json, record, limits);
   writer.add_inputs(subject.inputs, subject.noise);
   PageOfRun page(arguments, subject);
-  CertifyReport report(subject.ensemble, arguments.options);
+  CertifyReport report(subject.ensemble, arguments.options, kShownRows, arguments.models.functional);
   ProgressBar progress("certify", arguments.options.joint ? 1 : subject.inputs.cols());
   const ResultSink output = [&](Result&& result) {
     writer.add(result);

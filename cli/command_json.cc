@@ -7,6 +7,7 @@
 #include <string>
 
 #include "mixcert/core/version.h"
+#include "report/terminal/text_report.h"
 #include "run_context.h"
 
 namespace mixcert::cli {
@@ -55,6 +56,7 @@ Json classes_json(const ClassAnswer& answer) {
 Json probability_json(const ProbabilityAnswer& answer, const std::string& statement) {
   return {{"statement", statement},
           {"probability", interval_json(answer.interval)},
+          {"source", answer.is_computed ? "computed law" : "bound"},
           {"failure_probability", answer.failure_probability}};
 }
 
@@ -131,6 +133,18 @@ ordered_json layer_json(const LayerContributions& layer, std::size_t number) {
 
 }  // namespace
 
+namespace {
+
+ordered_json normality_json(const Result& result) {
+  const LeastNormal least = least_normal(result);
+  return {{"output", least.output},
+          {"skewness", least.shape.skewness},
+          {"excess_kurtosis", least.shape.excess_kurtosis},
+          {"gaussian_distance_in_deviations", least.shape.gaussian_distance}};
+}
+
+}  // namespace
+
 ordered_json explanation_json(const Explanation& explanation) {
   const BoundContributions& all = explanation.contributions;
   ordered_json layers = ordered_json::array();
@@ -142,6 +156,7 @@ ordered_json explanation_json(const Explanation& explanation) {
           {"network", explanation.member},
           {"network_w2_bound", all.bound},
           {"first", all.first},
+          {"normality", normality_json(explanation.result)},
           {"layers", std::move(layers)}};
 }
 

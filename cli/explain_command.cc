@@ -66,7 +66,7 @@ Ensemble load_recorded(const ExplainArguments& arguments, const StoredRun& store
   check_models(files, models, stored);
   Vector weights(static_cast<Index>(models.size()));
   for (Index i = 0; i < weights.size(); ++i) weights(i) = models[static_cast<std::size_t>(i)].weight;
-  return load_models(files, weights, stored.noise, limits);
+  return with_functional(load_models(files, weights, stored.noise, limits), run.functional);
 }
 
 /// The row to explain: the one asked for, or the one with the largest bound.
@@ -91,11 +91,12 @@ std::string heading(const Explanation& explanation, const StoredRun& stored, con
                     Index row) {
   const double before = stored.results[static_cast<std::size_t>(row)].w2_bound;
   const double now = explanation.result.w2.value;
-  std::string text =
-      fmt::format("{} of {}: W2({}, mixture) <= {} by method {}; relative {}\n",
-                  run.joint ? "joint law" : fmt::format("input {}", row), stored.file,
-                  explanation.members.size() == 1 ? "network" : "ensemble", short_bound(now),
-                  to_string(explanation.result.method), short_bound(explanation.result.relative_w2));
+  std::string text = fmt::format("{} of {}: W2({}, mixture) <= {} by method {}; relative {}\n",
+                                 run.joint ? "joint law" : fmt::format("input {}", row), stored.file,
+                                 (run.functional.empty() ? "" : run.functional + " of the ") +
+                                     (explanation.members.size() == 1 ? "network" : "ensemble"),
+                                 short_bound(now), to_string(explanation.result.method),
+                                 short_bound(explanation.result.relative_w2));
   if (now == before) return text + "certified again from the file: the same bound\n";
   return text + fmt::format("warning: the file has the bound {}, written by version {}; this is version {}\n",
                             format_number(before), run.version, version());
@@ -128,6 +129,7 @@ void run_explain(const ExplainArguments& arguments) {
   const Services services = services_of_run();
   const Explanation explanation = explain(ensemble, inputs, options, services);
   std::fputs(heading(explanation, stored, run, row).c_str(), stdout);
+  std::fputs(normality_text(explanation.result).c_str(), stdout);
   std::fputs(contributions_text(explanation, arguments.top).c_str(), stdout);
   std::fflush(stdout);
   std::vector<Trial> trials;

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "io/files/byte_source.h"
+#include "mixcert/answer/statement.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
 #include "mixcert/io/input_file.h"
@@ -77,6 +78,9 @@ void ModelFlags::add_to(CLI::App& command) {
           },
           "Gaussian noise of this deviation on every feature")
       ->type_name("X");
+  command
+      .add_option("--functional", functional, "a sum of outputs in place of all of them, such as 'y0 - y3'")
+      ->type_name("TEXT");
 }
 
 std::vector<NamedFile> ModelFlags::files() const {
@@ -150,14 +154,19 @@ Ensemble load_models(const std::vector<std::string>& files, const Vector& weight
   return {std::move(members), Eigen::Map<const Vector>(all.data(), static_cast<Index>(all.size()))};
 }
 
+Ensemble with_functional(Ensemble ensemble, const std::string& functional) {
+  if (functional.empty()) return ensemble;
+  return combined_output(ensemble, parse_functional(functional, ensemble.outputs()));
+}
+
 Subject load_subject(const ModelFlags& flags, const ReadLimits& limits) {
   const Vector weights = flags.weights();
   InputFile file = read_input_file(flags.inputs, limits);
   require(flags.input_std == 0.0 || file.noise.is_none(),
           "option --input-std: expected inputs without a law of their own, got one in " + flags.inputs);
   if (file.noise.is_none()) file.noise = isotropic(flags.input_std, file.inputs.rows());
-  Subject subject{load_models(flags.models, weights, file.noise, limits), std::move(file.inputs),
-                  std::move(file.noise)};
+  Subject subject{with_functional(load_models(flags.models, weights, file.noise, limits), flags.functional),
+                  std::move(file.inputs), std::move(file.noise)};
   check_features(flags, subject.inputs.rows(), subject.ensemble.inputs());
   return subject;
 }

@@ -23,6 +23,7 @@ struct ModelFlags {
   std::string inputs;
   std::optional<std::string> member_weights;  ///< as typed
   double input_std = 0.0;
+  std::string functional;  ///< of the outputs, as typed; empty: all outputs
 
   void add_to(CLI::App& command);
   /// The files that are read, for check_outputs().
@@ -48,6 +49,10 @@ struct Subject {
 /// Networks from several files, each behind the noise, as one ensemble. Throws FileError naming the file.
 Ensemble load_models(const std::vector<std::string>& files, const Vector& weights, const InputNoise& noise,
                      const ReadLimits& limits);
+
+/// The sum of outputs that `functional` names in place of all of them (N.8); empty: as it is. Throws
+/// InvalidArgument.
+Ensemble with_functional(Ensemble ensemble, const std::string& functional);
 
 /// All that the flags name. Throws FileError where the number of features is not the networks'.
 Subject load_subject(const ModelFlags& flags, const ReadLimits& limits = {});

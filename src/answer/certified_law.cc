@@ -42,11 +42,18 @@ GaussianMixture checked(GaussianMixture mixture) {
 
 }  // namespace
 
-CertifiedLaw::CertifiedLaw(GaussianMixture mixture, double w2, double w1)
-    : mixture_(checked(std::move(mixture))), w2_(checked("w2", w2)), w1_(std::min(checked("w1", w1), w2_)) {}
+CertifiedLaw::CertifiedLaw(GaussianMixture mixture, double w2, double w1,
+                           std::shared_ptr<const OutputDistribution> distribution)
+    : mixture_(checked(std::move(mixture))),
+      w2_(checked("w2", w2)),
+      w1_(std::min(checked("w1", w1), w2_)),
+      distribution_(std::move(distribution)) {
+  require(distribution_ == nullptr || mixture_.dimension() == 1,
+          "distribution: expected a law of one output, got " + std::to_string(mixture_.dimension()));
+}
 
 CertifiedLaw::CertifiedLaw(const Result& result)
-    : CertifiedLaw(result.mixture, result.w2.value, result.w1.value) {}
+    : CertifiedLaw(result.mixture, result.w2.value, result.w1.value, result.distribution) {}
 
 // Projection (U.8). Computed means and deviations differ from those of direction'y under the stored mixture;
 // the difference is a distance between two laws and is added to the bounds, so that everything after this
@@ -136,11 +143,12 @@ double checked_bound(const char* name, double bound) {
 /// next_up, but zero stays.
 double raised(double sum) { return sum == 0.0 ? 0.0 : next_up(sum); }
 
-CertifiedLine certified(const CertifiedLaw& law, Projection projection, double norm) {
+/// `scale`: of the one output, where there is one alone.
+CertifiedLine certified(const CertifiedLaw& law, Projection projection, double norm, double scale) {
   const auto stretched = [&](double bound) { return raised(raised(norm * bound) + projection.error); };
   const double w2 = stretched(law.w2());
   const double w1 = stretched(law.w1());
-  return {std::move(projection.line), w2, w1};
+  return {std::move(projection.line), w2, w1, law.distribution(), scale};
 }
 
 }  // namespace
@@ -175,29 +183,35 @@ Projection project(const GaussianMixture& mixture, ConstVectorRef direction) {
 }
 
 CertifiedLine::CertifiedLine(LineMixture mixture, double w2, double w1)
+    : CertifiedLine(std::move(mixture), w2, w1, nullptr, 1.0) {}
+
+CertifiedLine::CertifiedLine(LineMixture mixture, double w2, double w1,
+                             std::shared_ptr<const OutputDistribution> distribution, double scale)
     : mixture_(std::move(mixture)),
       w2_(checked_bound("w2", w2)),
-      w1_(std::min(checked_bound("w1", w1), w2_)) {}
+      w1_(std::min(checked_bound("w1", w1), w2_)),
+      distribution_(std::move(distribution)),
+      scale_(scale) {}
 
 CertifiedLine CertifiedLine::with_noise(double deviation) const {
+  if (deviation == 0.0) return *this;
   LineMixture noisy = mixture_.with_noise(deviation);
   // hypot is accurate to a few units (R.1).
-  const double error =
-      deviation == 0.0 ? 0.0 : 2.0 * kElementaryFunctionError * noisy.deviations().maxCoeff();
+  const double error = 2.0 * kElementaryFunctionError * noisy.deviations().maxCoeff();
   return {std::move(noisy), raised(w2_ + error), raised(w1_ + error)};
 }
 
 CertifiedLine project(const CertifiedLaw& law, ConstVectorRef direction) {
   Projection projection = project(law.mixture(), direction);
   const double norm = direction.stableNorm() * (1.0 + rounding_gamma(2 * direction.size() + 16));
-  return certified(law, std::move(projection), next_up(norm));
+  return certified(law, std::move(projection), next_up(norm), direction(0));
 }
 
 CertifiedLine coordinate(const CertifiedLaw& law, Index index) {
   require(
       index >= 0 && index < law.dimension(),
       "coordinate: expected 0.." + std::to_string(law.dimension() - 1) + ", got " + std::to_string(index));
-  return certified(law, project(law.mixture(), Vector::Unit(law.dimension(), index)), 1.0);
+  return certified(law, project(law.mixture(), Vector::Unit(law.dimension(), index)), 1.0, 1.0);
 }
 
 }  // namespace mixcert

@@ -24,14 +24,37 @@ ProbabilityAnswer answer(double estimate, const DualBound& set, const DualBound&
   return {{estimate, one_minus_lower(complement.value), set.value}, 0.0, complement.width, set.width};
 }
 
+/// The better of the ends, where the computed law says more (U.20): then it gives the estimate as well.
+ProbabilityAnswer with_computed(ProbabilityAnswer answer, const CertifiedLine& line, double lower,
+                                double upper) {
+  if (!line.has_distribution()) return answer;
+  const Interval before = line.below(lower), through = line.below(upper);
+  const double least = next_down(through.lower - before.upper);
+  const double most = next_up(through.upper - before.lower);
+  if (!(most - least < answer.interval.width())) return answer;
+  answer.is_computed = true;
+  answer.interval.estimate = std::clamp(through.estimate - before.estimate, 0.0, 1.0);
+  if (least > answer.interval.lower) {
+    answer.interval.lower = least;
+    answer.lower_width = 0.0;
+  }
+  if (most < answer.interval.upper) {
+    answer.interval.upper = most;
+    answer.upper_width = 0.0;
+  }
+  return answer;
+}
+
 }  // namespace
 
 ProbabilityAnswer probability_above(const CertifiedLine& line, double threshold) {
   require(!std::isnan(threshold), "probability_above: the threshold is not a number");
   const LineMixture& above = line.mixture();
   const LineMixture below = above.mirrored();
-  return answer(above.tail(threshold), dual_bound({{&above, threshold}}, 0.0, line.w2(), line.w1()),
-                dual_bound({{&below, -threshold}}, 0.0, line.w2(), line.w1()));
+  return with_computed(
+      answer(above.tail(threshold), dual_bound({{&above, threshold}}, 0.0, line.w2(), line.w1()),
+             dual_bound({{&below, -threshold}}, 0.0, line.w2(), line.w1())),
+      line, threshold, kInfinity);
 }
 
 ProbabilityAnswer probability_between(const CertifiedLine& line, double lower, double upper) {
@@ -46,7 +69,7 @@ ProbabilityAnswer probability_between(const CertifiedLine& line, double lower, d
                                ? dual_bound({{&descending, -upper}}, 0.0, w2, w1)
                                : dual_bound({{&ascending, lower}, {&descending, -upper}}, -1.0, w2, w1);
   const DualBound outside = dual_bound({{&ascending, upper}, {&descending, -lower}}, 0.0, w2, w1);
-  return answer(ascending.mass(lower, upper), inside, outside);
+  return with_computed(answer(ascending.mass(lower, upper), inside, outside), line, lower, upper);
 }
 
 // Credible intervals (U.7): bisection over the enlargement r for
@@ -91,7 +114,9 @@ class Search {
   [[nodiscard]] bool proven(double lower, double upper) const {
     const DualBound outside =
         dual_bound({{&ascending_, upper}, {&descending_, -lower}}, 0.0, line_.w2(), line_.w1());
-    return outside.value <= allowed_;
+    if (outside.value <= allowed_) return true;
+    if (!line_.has_distribution()) return false;
+    return next_up(line_.below(lower).upper + next_up(1.0 - line_.below(upper).lower)) <= allowed_;
   }
 
   /// Chebyshev (or Markov, where W1 alone is known) about the mean, wherever that lies.

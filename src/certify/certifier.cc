@@ -12,6 +12,7 @@
 #include "core/overloaded.h"
 #include "methods/joint/joint_method.h"
 #include "methods/moment/moment_method.h"
+#include "methods/moment/second_order.h"
 #include "methods/signature/signature_method.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
@@ -25,15 +26,37 @@ namespace {
 /// bound: it stays unless another bound is this part of its own or less.
 constexpr double kWorthOwnMoments = 0.5;
 
-/// Points that stand for masks have too little width: they get the deviations that the first method knows
-/// (B.4).
-void give_deviations(const GaussianMixture& reference, const Options& options, Certified& made) {
-  StretchedMixture stretched = with_moments_of(reference, made.result.mixture);
+/// The mixture gets this mean and these deviations, and the bound what that costs (B.4).
+void give_moments(const Vector& mean, const Vector& deviations, const Options& options, Certified& made) {
+  StretchedMixture stretched = with_moments(mean, deviations, made.result.mixture);
   made.result.mixture = std::move(stretched.mixture);
   made.certificate.first = made.certificate.first + stretched.moved;
   made.certificate.add_up();
   const bool spent = made.result.termination == Termination::BudgetSpent;
   attach_certificate(made.certificate, options, spent ? Shortage::Budget : Shortage::None, made.result);
+}
+
+/// Has it a layer whose outputs are correlated given its inputs?
+bool has_dependent_outputs(const Network& network) {
+  for (Index k = 0; k < network.layer_count(); ++k) {
+    if (!network.layer(k).has_independent_outputs()) return true;
+  }
+  return false;
+}
+
+/// Weights that several outputs share correlate neurons so much that the surrogate's deviations are off by
+/// several per cent: the Gaussian gets those of second order.
+void give_second_order(const Prepared& prepared, Certified& made) {
+  const auto* trace = std::get_if<Sealed<MomentTrace>>(&made.trace);
+  if (trace == nullptr || prepared.network.hidden_count() == 0 || !has_dependent_outputs(prepared.network))
+    return;
+  const MomentLayerTrace& first = (*trace)->layers.front();
+  if (first.pieces.size() != 1 || made.result.mixture.size() != 1 || !made.result.w2.exists()) return;
+  const Gaussian output = second_order_output(prepared.network, first.pieces.component(0));
+  const Vector deviations = positive_part(output.covariance.variances()).cwiseSqrt();
+  if (!output.mean.allFinite() || !deviations.allFinite()) return;
+  give_moments(output.mean, deviations, prepared.options, made);
+  made.is_fitted = true;
 }
 
 /// The paper's and the scalar constants are the signature method's.
@@ -87,12 +110,14 @@ Certifier::Certifier(const Network& network, const Options& options, const Servi
 }
 
 Certified Certifier::smallest(ConstMatrixRef inputs, Certified best) const {
+  if (prepared_->options.method == Method::Auto) give_second_order(*prepared_, best);
   if (signature_ == nullptr || best.result.termination == Termination::EpsilonReached) return best;
   if (kWorthOwnMoments * best.result.w2.value <= signature_->least_bound(best)) return best;
   Certified other = signature_->certify(inputs);
   const double seconds = best.result.seconds + other.result.seconds;
   if (prepared_->network.has_masks() && other.result.w2.exists()) {
-    give_deviations(best.result.mixture, prepared_->options, other);
+    give_moments(best.result.mixture.mean(), best.result.mixture.standard_deviation(), prepared_->options,
+                 other);
   }
   const bool is_wanted = other.result.termination == Termination::EpsilonReached;
   if (is_wanted || !(kWorthOwnMoments * best.result.w2.value <= other.result.w2.value))

@@ -11,9 +11,9 @@
 
 namespace mixcert {
 
-StretchedMixture with_moments_of(const GaussianMixture& reference, const GaussianMixture& mixture) {
-  const Vector center = mixture.mean(), shift = reference.mean() - center;
-  const Vector own = mixture.standard_deviation(), wanted = reference.standard_deviation();
+StretchedMixture with_moments(const Vector& mean, const Vector& wanted, const GaussianMixture& mixture) {
+  const Vector center = mixture.mean(), shift = mean - center;
+  const Vector own = mixture.standard_deviation();
   Vector factor = Vector::Ones(own.size());
   for (Index l = 0; l < own.size(); ++l) {
     if (own(l) > 0.0 && wanted(l) > 0.0) factor(l) = wanted(l) / own(l);
@@ -27,7 +27,7 @@ StretchedMixture with_moments_of(const GaussianMixture& reference, const Gaussia
   const double moved =
       std::sqrt(shift.squaredNorm() + own.cwiseProduct(factor - Vector::Ones(own.size())).squaredNorm());
   // Means and deviations are computed ones, and covariances are rounded (R.8).
-  const double size = center.norm() + reference.mean().norm() + own.norm() + wanted.norm();
+  const double size = center.norm() + mean.norm() + own.norm() + wanted.norm();
   const double rounding =
       std::sqrt(static_cast<double>(own.size()) * rounding_gamma(4 * own.size() + 4 * mixture.size() + 64)) *
       size;

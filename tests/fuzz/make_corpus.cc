@@ -165,6 +165,14 @@ void make_results(const fs::path& directory) {
                                          {"covariances", {{1, 2, 1, 1}, {1, 0}}},
                                          {"w2_bound", {{1}, {1}}},
                                          {"relative_w2_bound", {{1}, {1}}}});
+  mixcert::write_npz(directory / "law", {{"weights", {{1, 1}, {1}}},
+                                         {"means", {{1, 1, 1}, {1}}},
+                                         {"covariances", {{1, 1, 1, 1}, {1}}},
+                                         {"w2_bound", {{1}, {1}}},
+                                         {"relative_w2_bound", {{1}, {1}}},
+                                         {"law_grid", {{1, 4}, {-1, 1, 0.1, 0}}},
+                                         {"law_values", {{1, 3}, {0, 0.5, 1}}},
+                                         {"law_density", {{1, 3}, {0, 1, 0}}}});
   for (const bool joint : {false, true}) make_whole_result(directory / (joint ? "joint" : "whole"), joint);
 }
 

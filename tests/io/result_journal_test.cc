@@ -46,6 +46,10 @@ Result make_journal_result(Index input) {
   result.relative_w2 = 0.3;
   result.layers = {{1, 0.1, 0.2, 3.0, 5, 50, "expected", "H.3"}, {2, 0.0, 1.0, 2.0, 1, 1, "output", "Y.1"}};
   if (input % 2 == 1) result.statistics = TwoSidedStatistics{100, 0.1, 0.95, 0.4, 0.3, 1e-3, "as said"};
+  if (input % 3 == 2) {
+    result.distribution = std::make_shared<const OutputDistribution>(
+        OutputDistribution{-1.0, 0.5, Vector::LinSpaced(5, 0.0, 1.0), Vector::Ones(5), 1e-6, 1e-12});
+  }
   result.termination = Termination::BudgetSpent;
   result.reason = "a sentence with \n two lines";
   result.seconds = 0.5;
@@ -82,6 +86,10 @@ TEST(ResultCodec, KeepsEveryBitAndTheStructure) {
     EXPECT_EQ(back.w1.distance, Distance::W1);
     EXPECT_EQ(back.w1.exists(), result.w1.exists());
     EXPECT_EQ(back.statistics.has_value(), result.statistics.has_value());
+    ASSERT_EQ(back.distribution == nullptr, result.distribution == nullptr);
+    if (back.distribution) {
+      EXPECT_EQ(back.distribution->values, result.distribution->values);
+    }
     EXPECT_EQ(back.layers[1].metric, "output");
     EXPECT_EQ(back.layers[1].theorem, "Y.1");
     EXPECT_EQ(back.reason, result.reason);

@@ -163,6 +163,15 @@ double naive_line_distance(const LineNetwork& network, double mean, double devia
   return naive_line_distance(network, GaussianMixture(Vector::Ones(1), {one}));
 }
 
+std::vector<double> naive_probabilities(const LineNetwork& network, double mean, double deviation,
+                                        const std::vector<double>& places) {
+  const std::vector<Complex> f = transform(network, mean, deviation);
+  std::vector<double> probabilities;
+  if (f.empty()) return probabilities;
+  for (const double place : places) probabilities.push_back(distribution(f, place));
+  return probabilities;
+}
+
 Result certify_line(const LineNetwork& network, Method method) {
   Options options;
   options.method = method;

@@ -30,6 +30,10 @@ double naive_line_distance(const LineNetwork& network, const GaussianMixture& mi
 /// negative where the noise is too small for the inversion.
 double naive_line_distance(const LineNetwork& network, double mean, double deviation);
 
+/// P(output <= mean + place * deviation) at each place; empty where the noise is too small for the inversion.
+std::vector<double> naive_probabilities(const LineNetwork& network, double mean, double deviation,
+                                        const std::vector<double>& places);
+
 /// The result at the feature 1.
 Result certify_line(const LineNetwork& network, Method method = Method::Auto);
 

@@ -62,6 +62,15 @@ CovarianceAnswers certified_covariances(const CertifiedLaw& law, const std::vect
 /// Of all outputs: three matrices of dimension x dimension.
 CovarianceAnswers certified_covariances(const CertifiedLaw& law);
 
+/// How far a mixture on the line is from the Gaussian with its mean and deviation: of the mixture, not of the
+/// network, and not proven. A law without deviation is normal.
+struct Normality {
+  double skewness = 0.0;
+  double excess_kurtosis = 0.0;
+  double gaussian_distance = 0.0;  ///< W2 to that Gaussian, in deviations, by a sum over quantiles
+};
+Normality normality(const LineMixture& mixture);
+
 // Probabilities of a certified law as intervals (U.4 - U.6). All ends hold for the statement with "greater"
 // and with "greater or equal": upper ends are those of the closed set, lower ends those of the open one.
 
@@ -72,6 +81,8 @@ struct ProbabilityAnswer {
   /// The smoothing widths behind the two ends; 0 where none was needed or none helped.
   double lower_width = 0.0;
   double upper_width = 0.0;
+  /// Is it the computed law that says most (U.20)?
+  bool is_computed = false;
 };
 
 /// P(y > threshold), sharp (U.5).

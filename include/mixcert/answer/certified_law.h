@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 
 #include "mixcert/certificate/result.h"
 #include "mixcert/core/types.h"
@@ -18,7 +19,8 @@ namespace mixcert {
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Interval {
-  double estimate = 0.0;  ///< the mixture's value; within [lower, upper] up to rounding
+  /// The mixture's value, or that of a computed law; within [lower, upper] up to rounding.
+  double estimate = 0.0;
   double lower = -kInfinity;
   double upper = kInfinity;
 
@@ -79,7 +81,8 @@ class CertifiedLaw {
  public:
   /// `w2` >= W2(p, q), `w1` >= W1(p, q); NaN: no bound, so that answers are what holds for every law.
   /// A w1 that is missing or above w2 is w2 (W1 <= W2). Throws InvalidArgument where a bound is negative.
-  CertifiedLaw(GaussianMixture mixture, double w2, double w1);
+  CertifiedLaw(GaussianMixture mixture, double w2, double w1,
+               std::shared_ptr<const OutputDistribution> distribution = nullptr);
   /// The law that a result certifies.
   explicit CertifiedLaw(const Result& result);
 
@@ -87,11 +90,16 @@ class CertifiedLaw {
   [[nodiscard]] Index dimension() const { return mixture_.dimension(); }
   [[nodiscard]] double w2() const { return w2_; }  ///< infinity where there is no bound
   [[nodiscard]] double w1() const { return w1_; }  ///< infinity where there is no bound
+  /// Of the one output, where it was computed; null otherwise.
+  [[nodiscard]] const std::shared_ptr<const OutputDistribution>& distribution() const {
+    return distribution_;
+  }
 
  private:
   GaussianMixture mixture_;
   double w2_;
   double w1_;
+  std::shared_ptr<const OutputDistribution> distribution_;
 };
 
 // A law on the line that is known by a mixture and bounds of its distance to it: one output of a certified
@@ -101,18 +109,28 @@ class CertifiedLine {
  public:
   /// Bounds as those of CertifiedLaw: NaN or infinity where there is none.
   CertifiedLine(LineMixture mixture, double w2, double w1);
+  /// The law of scale * y, where the distribution function of y was computed (U.20); scale is not zero.
+  CertifiedLine(LineMixture mixture, double w2, double w1,
+                std::shared_ptr<const OutputDistribution> distribution, double scale);
 
   [[nodiscard]] const LineMixture& mixture() const { return mixture_; }
   [[nodiscard]] double w2() const { return w2_; }  ///< infinity where there is no bound
   [[nodiscard]] double w1() const { return w1_; }  ///< infinity where there is no bound
 
-  /// The same with independent N(0, deviation^2) added to both laws, which does not move them apart.
+  [[nodiscard]] bool has_distribution() const { return distribution_ != nullptr; }
+  /// P(y <= x) and P(y < x) both lie in it, by the computed law alone (U.20); [0, 1] where there is none.
+  [[nodiscard]] Interval below(double x) const;
+
+  /// The same with independent N(0, deviation^2) added to both laws, which does not move them apart. The
+  /// computed law of an output without noise is forgotten.
   [[nodiscard]] CertifiedLine with_noise(double deviation) const;
 
  private:
   LineMixture mixture_;
   double w2_;
   double w1_;
+  std::shared_ptr<const OutputDistribution> distribution_;
+  double scale_ = 1.0;
 };
 
 /// The law of direction'y: distances grow by |direction| at most, and by what rounding moves the mixture.

@@ -31,6 +31,26 @@ struct Bound {
   [[nodiscard]] bool exists() const { return value == value; }
 };
 
+// The law of one output itself, where it can be computed: probabilities are then known far better than a
+// distance to a mixture would tell.
+
+/// The distribution function of one output as a piecewise cubic, docs/theory/answers.md (U.20). Law C is
+/// computed: on the whole range of the nodes its distribution function differs from the cubic by at most
+/// `error`. The output's own law is within W2 distance `moved` of C.
+struct OutputDistribution {
+  double first = 0.0;  ///< nodes are first + i cell
+  double cell = 0.0;
+  Vector values;   ///< P(y <= node), about
+  Vector density;  ///< at the nodes, about
+  double error = 0.0;
+  double moved = 0.0;
+
+  [[nodiscard]] double last() const { return first + cell * static_cast<double>(values.size() - 1); }
+  /// The cubic, and its slope; beyond the nodes what it is at their end, and zero.
+  [[nodiscard]] double cdf(double y) const;
+  [[nodiscard]] double slope(double y) const;
+};
+
 // What certification returns: the mixture, its bounds, and where the error comes from.
 
 /// One row of the certificate: what hidden layer `layer` adds to the bound, carried to
@@ -80,6 +100,8 @@ struct Result {
   double relative_w2 = 0.0;  ///< w2 / sqrt(E_q |z|^2); NaN where none
   std::vector<LayerReport> layers;
   std::optional<TwoSidedStatistics> statistics;  ///< when options.statistics > 0
+  /// Of a network with one output, where a theorem computes it; null otherwise.
+  std::shared_ptr<const OutputDistribution> distribution;
   Termination termination = Termination::Completed;
   std::string reason;  ///< one sentence
   double seconds = 0.0;

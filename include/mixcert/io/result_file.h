@@ -42,8 +42,9 @@ struct RunRecord {
   std::vector<ModelRecord> members = {};      ///< of an ensemble of several files, in place of model_sha256
   std::vector<std::string> model_files = {};  ///< as named on the command line, in the order of members
   std::string inputs_file = {};               ///< the same
-  Index outputs = 0;                          ///< of the network at one input; 0: not known
-  std::string statistics_assumption = {};     ///< under which statistics hold; set by the writer
+  std::string functional = {};  ///< of the networks' outputs, which is what was certified; empty: all outputs
+  Index outputs = 0;            ///< that were certified, at one input; 0: not known
+  std::string statistics_assumption = {};  ///< under which statistics hold; set by the writer
 };
 
 class ResultWriter {
@@ -88,6 +89,7 @@ struct StoredResult {
   std::optional<Termination> termination;
   std::vector<LayerReport> layers;  ///< without the name of the metric
   std::optional<TwoSidedStatistics> statistics;
+  std::shared_ptr<const OutputDistribution> distribution;  ///< null where the file has none
 };
 
 /// A whole result file.

@@ -31,7 +31,8 @@ ResultWriter::Arrays::Arrays(const std::filesystem::path& path, RunRecord run, c
       weights_(path),
       means_(path),
       covariances_(path),
-      rows_(path) {}
+      rows_(path),
+      laws_(path) {}
 
 void ResultWriter::Arrays::add_inputs(const Matrix& inputs, const InputNoise& noise) {
   add_input_arrays(archive_, inputs, noise);
@@ -49,6 +50,7 @@ void ResultWriter::Arrays::add(const Result& result) {
   }
   first_component_.push_back(first_component_.back() + mixture.size());
   rows_.add(result);
+  laws_.add(result);
   if (result.statistics) run_.statistics_assumption = result.statistics->assumption;
 }
 
@@ -99,6 +101,7 @@ void ResultWriter::Arrays::write(Index dimension) {
   add_padded("means", {dimension}, means_);
   add_padded("covariances", {dimension, dimension}, covariances_);
   rows_.write_to(archive_);
+  laws_.write_to(archive_);
   nlohmann::ordered_json run = io::run_to_json(run_);
   run.update(io::choices_to_json(io::StoredChoices::known()));
   archive_.add_text("run", io::text_of(run));

@@ -163,6 +163,27 @@ void visit_statistics(Bytes& bytes, Statistics& statistics) {
   bytes.text(statistics.assumption);
 }
 
+void distribution(ByteWriter& bytes, const std::shared_ptr<const OutputDistribution>& law) {
+  bytes.size(law ? 1 : 0);
+  if (!law) return;
+  for (const double number : {law->first, law->cell, law->error, law->moved}) bytes.number(number);
+  matrix(bytes, law->values);
+  matrix(bytes, law->density);
+}
+void distribution(ByteReader& bytes, std::shared_ptr<const OutputDistribution>& law) {
+  Index exists = 0;
+  bytes.size(exists);
+  if (exists == 0) return;
+  auto read = std::make_shared<OutputDistribution>();
+  for (double* number : {&read->first, &read->cell, &read->error, &read->moved}) bytes.number(*number);
+  const Matrix values = matrix(bytes), density = matrix(bytes);
+  if (values.cols() != 1 || density.cols() != 1 || values.rows() != density.rows() || values.rows() < 2)
+    bytes.fail("a law whose sizes agree", shape_text({values.rows(), density.rows()}));
+  read->values = values.col(0);
+  read->density = density.col(0);
+  law = std::move(read);
+}
+
 /// `Value` is const when it is written.
 template <class Bytes, class Value>
 void visit(Bytes& bytes, Value& result) {
@@ -186,6 +207,7 @@ void visit(Bytes& bytes, Value& result) {
     if (has_statistics != 0) result.statistics.emplace();
   }
   if (result.statistics) visit_statistics(bytes, *result.statistics);
+  distribution(bytes, result.distribution);
   bytes.text(result.reason);
   bytes.number(result.seconds);
 }

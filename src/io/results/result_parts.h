@@ -82,7 +82,27 @@ class ResultRows {
   std::vector<Index> first_layer_ = {0};
 };
 
-// The record of the run and the numbers per row of a result archive, read and checked.
+/// Computed laws of one output, spilled until the largest number of nodes is known.
+class ResultLaws {
+ public:
+  explicit ResultLaws(const std::filesystem::path& path) : spill_(path) {}
+  void add(const Result& result);
+  /// Reads from this object until the archive is written. Adds nothing where no result has a law.
+  void write_to(NpzWriter& archive);
+
+ private:
+  /// Numbers of one law in the spilled ones.
+  struct Part {
+    Index start, count;
+  };
+  void add_array(NpzWriter& archive, const std::string& name, Index width, Part (*part)(Index nodes));
+
+  SpillFile spill_;
+  std::vector<Index> first_ = {0};  ///< of each row's numbers, and their end
+  Index most_ = 0;
+};
+
+// The record of the run, the numbers per row and the computed laws of a result archive, read and checked.
 
 /// The array `run`, and the names of choices in it. Throws FileError.
 RunRecord read_run_record(NpzReader& reader, const std::string& file, StoredChoices& choices);
@@ -91,6 +111,9 @@ RunRecord read_run_record(NpzReader& reader, const std::string& file, StoredChoi
 /// FileError.
 void read_rows(NpzReader& reader, const std::string& file, const StoredChoices& choices,
                std::vector<StoredResult>& results);
+
+/// Fills in the computed laws, where there are any. Throws FileError.
+void read_laws(NpzReader& reader, const std::string& file, std::vector<StoredResult>& results);
 
 }  // namespace mixcert::io
 
@@ -122,6 +145,7 @@ class ResultWriter::Arrays {
   io::SpillFile means_;
   io::SpillFile covariances_;
   io::ResultRows rows_;
+  io::ResultLaws laws_;
   std::vector<Index> first_component_ = {0};
 };
 

@@ -132,6 +132,7 @@ StoredRun read_whole(NpzReader& reader, const std::string& label) {
   io::StoredChoices choices;
   if (reader.contains("run")) stored.run = io::read_run_record(reader, label, choices);
   io::read_rows(reader, label, choices, stored.results);
+  io::read_laws(reader, label, stored.results);
   for (StoredResult& result : stored.results) {
     if (result.statistics && stored.run) result.statistics->assumption = stored.run->statistics_assumption;
   }

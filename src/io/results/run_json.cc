@@ -133,6 +133,7 @@ ordered_json run_to_json(const RunRecord& run) {
                {"command", run.command},
                {"joint", run.joint},
                {"options", options_of(run)}});
+  if (!run.functional.empty()) head["functional"] = run.functional;
   if (!run.statistics_assumption.empty()) head["statistics_assumption"] = run.statistics_assumption;
   return head;
 }
@@ -156,6 +157,7 @@ RunRecord run_from_json(const json& value, const std::string& file) {
   run.members = read_members(fields, file);
   run.model_files = fields.texts("model_files");
   run.inputs_file = fields.text("inputs_file");
+  run.functional = fields.text("functional");
   if (const json* outputs = fields.find("outputs"); outputs != nullptr) {
     run.outputs = json_size(*outputs, file, std::string(kField) + ": 'outputs'");
   }

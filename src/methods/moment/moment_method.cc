@@ -38,6 +38,7 @@ struct Attempt {
   Certificate certificate;
   std::optional<GaussianMixture>
       fitted;  ///< what the certificate is about, where it is not the trace's output
+  std::shared_ptr<const OutputDistribution> law;  ///< of the network's one output, where it is computed
 
   [[nodiscard]] const GaussianMixture& output() const { return fitted ? *fitted : trace->output; }
 };
@@ -81,7 +82,8 @@ Attempt certified(const Prepared& prepared, const TheoremTable& theorems, Sealed
       evaluate_moment_certificate(prepared.network, prepared.sensitivity, prepared.error_norms, trace);
   SharpenedOutput sharpened = sharpened_output(theorems, prepared.network, prepared.error_norms, trace,
                                                request(prepared.options), std::move(certificate));
-  return {std::move(trace), std::move(sharpened.certificate), std::move(sharpened.mixture)};
+  return {std::move(trace), std::move(sharpened.certificate), std::move(sharpened.mixture),
+          std::move(sharpened.law)};
 }
 
 /// The best of growing budgets, so that a larger one never gives a larger bound; `best` is that of budget 1.
@@ -97,6 +99,7 @@ Certified best_result(const Prepared& prepared, const TheoremTable& theorems, co
     shortage = budget < most                         ? Shortage::None
                : 2 * most_pieces(*next.trace) > most ? Shortage::Budget
                                                      : Shortage::Method;
+    if (!next.law) next.law = best.law;  // which is the network's, whatever stands for it
     if (next.certificate.w2.value < best.certificate.w2.value) best = std::move(next);
   }
   Certified made;
@@ -104,6 +107,7 @@ Certified best_result(const Prepared& prepared, const TheoremTable& theorems, co
   made.result.certificate = CertificateMode::Metric;
   made.result.mixture = best.output();
   made.is_fitted = best.fitted.has_value();
+  made.result.distribution = std::move(best.law);
   made.result.layers = layer_reports(*best.trace, best.certificate);
   attach_certificate(best.certificate, options, shortage, made.result);
   made.certificate = std::move(best.certificate);

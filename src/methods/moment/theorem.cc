@@ -144,6 +144,16 @@ class Sharpening {
     certificate_.add_up();
     return std::move(fitted_->mixture);
   }
+  /// The network's law is as far from the computed one as everything but the last term says (U.20). Behind
+  /// several hidden layers one theorem may have put the terms of two into one.
+  std::shared_ptr<const OutputDistribution> take_law() {
+    if (!law_ || situation_.depth != 1) return nullptr;
+    Certificate others = certificate_;
+    others.layers.back().local = others.layers.back().local_w1 = {};
+    others.add_up();
+    law_->moved = enlarged(law_->moved + others.w2.value);
+    return std::isfinite(law_->moved) ? std::move(law_) : nullptr;
+  }
 
  private:
   void use(const Theorem& one, Index layer) {
@@ -162,6 +172,7 @@ class Sharpening {
       fitted_ = std::move(found.mixture);
       fitted_by_ = one.id;
     }
+    if (!law_) law_ = std::move(found.law);
     return take_smaller(found.gaussian, one.of_gaussian, certificate_.layers.back());
   }
 
@@ -171,6 +182,7 @@ class Sharpening {
   std::set<std::pair<std::string_view, Index>> with_bound_;
   std::optional<FittedOutput> fitted_;
   std::string fitted_by_;
+  std::shared_ptr<OutputDistribution> law_;
 };
 
 bool may_sharpen(const Theorem& one) { return one.sharpen != nullptr || one.fit != nullptr; }
@@ -185,7 +197,8 @@ SharpenedOutput sharpened_output(const TheoremTable& theorems, const Network& ne
   Sharpening sharpening(situation, request, certificate);
   sharpening.run(theorems);
   std::optional<GaussianMixture> mixture = sharpening.take_fitted();
-  return {std::move(certificate), std::move(mixture)};
+  std::shared_ptr<const OutputDistribution> law = sharpening.take_law();
+  return {std::move(certificate), std::move(mixture), std::move(law)};
 }
 
 Certificate sharpened_certificate(const TheoremTable& theorems, const Network& network,

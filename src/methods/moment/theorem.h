@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -82,6 +83,8 @@ struct FittedOutput {
 struct OutputFit {
   UpperBound gaussian{INFINITY, INFINITY};
   std::optional<FittedOutput> mixture;
+  /// Of the push of the last hidden layer's piece; null where it is not known.
+  std::shared_ptr<OutputDistribution> law = nullptr;
 };
 
 struct Theorem {
@@ -127,6 +130,8 @@ struct SharpenedOutput {
   /// In place of the trace's output, where it is fitted to the output's law: the certificate is about it
   /// then.
   std::optional<GaussianMixture> mixture;
+  /// The law of the network's output itself, where a theorem computes it; null otherwise.
+  std::shared_ptr<const OutputDistribution> law = nullptr;
 };
 
 /// The same, and a mixture fitted to the law of the output where a theorem of the table has one that is

@@ -83,6 +83,7 @@ void CertifyCollector::add(const Result& result, std::optional<ClassAnswer> clas
     add_correlation(result);
   } else {
     add_row(result, std::move(classes));
+    add_law(result);
     if (inputs_.rows() == 1) add_band(result);
   }
 }
@@ -223,6 +224,13 @@ void CertifyCollector::add_density(Index input, const GaussianMixture& mixture, 
         std::sqrt(std::max(0.0, mixture.component(k).covariance.variances()(coordinate))));
   }
   contents_.density.push_back(std::move(scalar));
+}
+
+void CertifyCollector::add_law(const Result& result) {
+  if (result.distribution == nullptr) return;
+  if (contents_.law && !(result.w2.value > contents_.law->bound)) return;
+  contents_.law = {result.input, result.w2.value, coordinate(CertifiedLaw(result), 0).mixture(),
+                   result.distribution};
 }
 
 void CertifyCollector::add_images() {

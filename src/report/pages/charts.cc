@@ -160,6 +160,23 @@ std::string density_chart(const std::vector<DensityColumn>& columns, double y_lo
   return finished(spec);
 }
 
+std::string law_chart(const std::vector<LawPoint>& points, bool is_proven, const std::string& x_title,
+                      const std::string& y_title) {
+  Json spec = parsed(law_template);
+  Json values = Json::array();
+  for (const LawPoint& p : points) {
+    values.push_back({{"x", number(p.x)},
+                      {"low", number(p.low)},
+                      {"high", number(p.high)},
+                      {"mixture", number(p.mixture)},
+                      {"gaussian", number(p.gaussian)}});
+  }
+  set_signal(spec, "is_proven", is_proven);
+  set_data(spec, "points", std::move(values));
+  set_titles(spec, x_title, y_title);
+  return finished(spec);
+}
+
 std::string functions_chart(const std::vector<double>& x, const std::vector<std::vector<double>>& functions,
                             double limit) {
   Json spec = parsed(functions_template);

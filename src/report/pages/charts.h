@@ -58,6 +58,16 @@ struct DensityColumn {
 std::string density_chart(const std::vector<DensityColumn>& columns, double y_low, double y_high,
                           const std::string& x_title, const std::string& y_title);
 
+/// What is known of a law at x, and what a mixture and a Gaussian say instead.
+struct LawPoint {
+  double x = 0.0;
+  double low = 0.0, high = 0.0;
+  double mixture = 0.0, gaussian = 0.0;
+};
+/// `is_proven`: the law lies between low and high for certain; otherwise they are an area to look at.
+std::string law_chart(const std::vector<LawPoint>& points, bool is_proven, const std::string& x_title,
+                      const std::string& y_title);
+
 /// Functions drawn at random, each with its values at `x`; the axis ends at +-`limit`.
 std::string functions_chart(const std::vector<double>& x, const std::vector<std::vector<double>>& functions,
                             double limit);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +55,14 @@ struct ScalarMixture {
   std::vector<double> weights, means, deviations;
 };
 
+/// The computed law of one output at one input, and the mixture that stands for it.
+struct LawPicture {
+  Index input = 0;
+  double bound = 0.0;
+  LineMixture mixture;
+  std::shared_ptr<const OutputDistribution> distribution;
+};
+
 struct CertifyContents {
   RunFacts run;
   std::string inputs_file;
@@ -78,6 +87,7 @@ struct CertifyContents {
   std::vector<std::vector<BandPoint>> bands;  ///< per output; where inputs are numbers, or jointly
   std::string band_axis;
   std::vector<ScalarMixture> density;  ///< of the first output
+  std::optional<LawPicture> law;       ///< at the input with the largest bound of those whose law is computed
   std::vector<double> correlation;     ///< of the first output over inputs, row-major; jointly only
   Index correlation_side = 0;
 };
@@ -87,6 +97,9 @@ Page certify_page(const CertifyContents& contents);
 // Sections of a certificate that are about single inputs: bounds by rank, class probabilities, the table.
 
 std::vector<Section> input_sections(const CertifyContents& contents);
+
+/// Densities and distribution functions side by side.
+FigureRow law_figures(const LawPicture& law);
 
 /// What the outputs look like; adds nothing where there is nothing to draw.
 void add_prediction_section(const CertifyContents& contents, Page& page);
@@ -111,6 +124,7 @@ class CertifyCollector {
   void add_band(const Result& result);
   void add_joint_band(const Result& result);
   void add_correlation(const Result& result);
+  void add_law(const Result& result);
   void add_density(Index input, const GaussianMixture& mixture, Index coordinate);
   [[nodiscard]] std::size_t place(Index from_left) const;  ///< the input there
   void keep_worst();

@@ -20,7 +20,7 @@ extern const Asset licences;  ///< of what is embedded
 
 /// Vega specifications without their data; report/charts.h fills them.
 extern const Asset bands_template, bounds_template, curves_template, density_template, functions_template,
-    heatmap_template, intervals_template, layers_template;
+    heatmap_template, intervals_template, law_template, layers_template;
 // NOLINTEND(readability-identifier-naming)
 
 }  // namespace mixcert::page

@@ -61,7 +61,7 @@ struct Table {
 
 /// An explanation of a mark of a chart.
 struct LegendEntry {
-  enum class Mark { Bound, BoundSoft, Estimate, Mixture, MixtureSoft };
+  enum class Mark { Bound, BoundSoft, Estimate, Mixture, MixtureSoft, Gaussian };
   Mark mark = Mark::Bound;
   std::string label;
 };

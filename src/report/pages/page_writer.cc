@@ -38,6 +38,8 @@ std::string mark_class(LegendEntry::Mark mark) {
       return "estimate";
     case LegendEntry::Mark::Mixture:
       return "mixture";
+    case LegendEntry::Mark::Gaussian:
+      return "gaussian";
     case LegendEntry::Mark::MixtureSoft:
       break;
   }

@@ -159,6 +159,7 @@ void add_prediction_section(const CertifyContents& c, Page& page) {
   if (c.density.size() > 1 && has_density(c.density)) row.figures.push_back(density_figure(c));
   if (c.correlation_side > 1) row.figures.push_back(correlation_figure(c));
   if (!row.figures.empty()) section.blocks.emplace_back(std::move(row));
+  if (c.law) section.blocks.emplace_back(law_figures(*c.law));
   if (c.outputs > kShownOutputs && !section.blocks.empty()) {
     section.blocks.emplace_back(
         Paragraph{fmt::format("The first {} of {} outputs are shown.", kShownOutputs, c.outputs)});

@@ -126,6 +126,7 @@ void AnswerReport::add_probabilities(Index input, const LawAnswers& answers) {
   for (std::size_t s = 0; s < answers.probabilities.size(); ++s) {
     const ProbabilityAnswer& answer = answers.probabilities[s];
     sampled_ = sampled_ || answer.failure_probability > 0.0;
+    computed_ = computed_ || answer.is_computed;
     add_line(probabilities_,
              probabilities_table_.row(
                  {input_name(topic_.joint, input), interval_text(answer.interval), topic_.statements[s]}));
@@ -179,6 +180,12 @@ std::string AnswerReport::remarks() const {
         "probability {}, all {} together but for {}\n",
         topic_.options.samples, topic_.options.failure_probability, counted(inputs_, "input"),
         topic_.options.failure_probability * static_cast<double>(inputs_));
+  }
+  if (computed_) {
+    text +=
+        "\nprobabilities are those of the output's computed law and its proven error, which say more than "
+        "the "
+        "bound\n";
   }
   if (without_bound_ > 0) {
     text += fmt::format("\n{} without a bound: ranges there hold for every law\n",

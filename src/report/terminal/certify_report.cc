@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "certify/layer_table.h"
 #include "core/text_table.h"
@@ -59,10 +60,12 @@ std::string listed(const std::vector<std::string>& names) {
 
 }  // namespace
 
-CertifyReport::CertifyReport(const Ensemble& ensemble, const Options& options, Index row_limit)
+CertifyReport::CertifyReport(const Ensemble& ensemble, const Options& options, Index row_limit,
+                             std::string functional)
     : ensemble_(ensemble),
       options_(options),
       row_limit_(row_limit),
+      functional_(std::move(functional)),
       inputs_(input_table(options, ensemble.outputs())) {}
 
 std::string CertifyReport::add(const Result& result) {
@@ -143,7 +146,8 @@ std::string CertifyReport::mean_terms() const {
 
 std::string CertifyReport::bound_line() const {
   const double n = static_cast<double>(count_);
-  const std::string law = std::string(options_.predictive == Predictive::Glm ? "linearised " : "") +
+  const std::string law = (functional_.empty() ? "" : functional_ + " of the ") +
+                          std::string(options_.predictive == Predictive::Glm ? "linearised " : "") +
                           (ensemble_.size() == 1 ? "network" : "ensemble");
   if (count_ == 1) {
     return fmt::format("\nW2({}, mixture) <= {}; relative {}\n", law, short_bound(bound_max_),

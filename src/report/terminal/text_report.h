@@ -26,8 +26,10 @@ namespace mixcert {
 /// Builds the text of `mixcert certify`. Holds sums only, whatever the number of results.
 class CertifyReport {
  public:
-  /// `row_limit`: rows printed before the rest is only counted.
-  CertifyReport(const Ensemble& ensemble, const Options& options, Index row_limit = 20);
+  /// `row_limit`: rows printed before the rest is only counted. `functional`: of the outputs, where it is the
+  /// law of a sum of them.
+  CertifyReport(const Ensemble& ensemble, const Options& options, Index row_limit = 20,
+                std::string functional = {});
 
   /// The row of this result, under the table's header if it is the first; "" once row_limit
   /// rows were made.
@@ -50,6 +52,7 @@ class CertifyReport {
   const Ensemble& ensemble_;
   const Options& options_;
   Index row_limit_;
+  std::string functional_;
   TextTable inputs_;
   Index count_ = 0;
   Index below_epsilon_ = 0;
@@ -104,6 +107,17 @@ LargestNeurons largest_neurons(ConstVectorRef amounts, Index top);
 /// A table of layers and sources with the largest neurons of each, then the main points in words.
 std::string contributions_text(const Explanation& explanation, Index top);
 
+/// The output whose mixture is farthest from the Gaussian with its mean and deviation.
+struct LeastNormal {
+  Index output = 0;
+  double deviation = 0.0;
+  Normality shape;
+};
+LeastNormal least_normal(const Result& result);
+
+/// How normal the outputs are, in a line; "" where that cannot be said.
+std::string normality_text(const Result& result);
+
 /// A table of trials, smallest bound first, then the advice in words. The first trial is the present one.
 std::string trials_text(const std::vector<Trial>& trials);
 
@@ -156,7 +170,8 @@ class AnswerReport {
   Index inputs_ = 0;
   Index without_bound_ = 0;
   Index settled_ = 0;
-  bool sampled_ = false;  ///< some range holds but for the failure probability
+  bool sampled_ = false;   ///< some range holds but for the failure probability
+  bool computed_ = false;  ///< some probability is that of a computed law
 };
 
 /// Scores over the labelled set.

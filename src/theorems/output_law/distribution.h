@@ -59,6 +59,9 @@ inline constexpr double kWideRange = 10.0;
 inline constexpr int kCoarseCells = 16;
 inline constexpr int kFineCells = 32;
 
+/// sup |(x^3 - 3x) phi(x)|, rounded up: the fourth derivative of Phi.
+inline constexpr double kNormalFourth = 0.5507;
+
 /// Cells of tails are cut into this many parts.
 inline constexpr int kTailParts = 4;
 
@@ -106,7 +109,8 @@ struct DistributionSide {
 
 struct DistributionCurve {
   DistributionSide upper, lower;
-  double error = 0.0;  ///< no less than |F_Y - Phi - cubics| on the whole range of the grid
+  double error = 0.0;   ///< no less than |F_Y - Phi - cubics| on the whole range of the grid
+  double fourth = 0.0;  ///< no less than the fourth derivative of what the cubics interpolate
 };
 
 DistributionCurve distribution_curve(const DistributionSeries& series);

@@ -114,6 +114,7 @@ DistributionCurve distribution_curve(const DistributionSeries& series) {
     side->slope.resize(grid.last + 1);
   }
   fill(coefficients, circle_table(static_cast<std::size_t>(std::llround(series.period * cells))), curve);
+  curve.fourth = enlarged(coefficients.fourth);
   const double rounding = rounding_gamma(series.real.size() + 64);
   curve.error =
       enlarged(series.error + rounding * (coefficients.sizes + 0.25 * grid.cell * coefficients.slopes) +

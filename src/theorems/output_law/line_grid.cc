@@ -10,9 +10,6 @@
 namespace mixcert {
 namespace {
 
-// sup |(x^3 - 3x) phi(x)|, rounded up.
-constexpr double kThirdSlope = 0.5507;
-
 LineGrid make_normal_grid(int cells_per_unit, double range) {
   LineGrid grid;
   grid.cell = 1.0 / cells_per_unit;
@@ -128,7 +125,7 @@ UpperBound distance_to_mixture(const ComputedLaw& law, const UnitMixture& mixtur
     const double square = mixture.deviations[k] * mixture.deviations[k];
     fourth += mixture.weights[k] / (square * square);
   }
-  const double interpolation = cell * cell * cell * cell / 384.0 * kThirdSlope * fourth;
+  const double interpolation = cell * cell * cell * cell / 384.0 * kNormalFourth * fourth;
   DistributionCurve curve{relative_side(law.curve.upper, normal, upper),
                           relative_side(law.curve.lower, normal, lower)};
   curve.error = enlarged(law.curve.error + interpolation) + 1e-14 * fourth;

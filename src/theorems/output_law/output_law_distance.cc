@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -144,6 +145,39 @@ UpperBound replaced_weights(const Situation& situation) {
 
 }  // namespace
 
+namespace {
+
+// Nodes of the law that results keep, per deviation: their cubics are off by 1e-6 at most in ordinary laws.
+constexpr int kKeptNodes = 8;
+
+/// The computed law in the output's own units (U.20): every so many nodes of the curve, both sides together.
+std::shared_ptr<OutputDistribution> kept_law(const OutputUnits& units, const DistributionCurve& curve,
+                                             double mean, const UpperBound& replaced) {
+  const LineGrid& grid = *curve.upper.grid;
+  const double cell = 1.0 / kKeptNodes;
+  const auto stride = static_cast<Index>(std::llround(cell / grid.cell));
+  const Index half = static_cast<Index>(grid.last) / stride;
+  auto law = std::make_shared<OutputDistribution>();
+  law->cell = units.sigma * cell;
+  law->first = mean - law->cell * static_cast<double>(half);
+  law->values.resize(2 * half + 1);
+  law->density.resize(2 * half + 1);
+  for (Index i = -half; i <= half; ++i) {
+    const auto node = static_cast<std::size_t>(std::abs(i) * stride);
+    const DistributionSide& side = i < 0 ? curve.lower : curve.upper;
+    const double tail = grid.tail[node] + side.value[node];
+    law->values(i + half) = i < 0 ? tail : 1.0 - tail;
+    law->density(i + half) = (grid.density[node] + side.slope[node]) / units.sigma;
+  }
+  // The last number is for roundings of values, slopes and the cubic's own.
+  law->error = enlarged(curve.error + std::pow(cell, 4) / 384.0 * (curve.fourth + kNormalFourth)) + 1e-14;
+  const double reach = std::abs(mean) + units.sigma * grid.cell * static_cast<double>(grid.last);
+  law->moved = enlarged(units.moved + replaced.upper + 8.0 * kUnitRoundoff * reach);
+  return law;
+}
+
+}  // namespace
+
 OutputFit fit_output(const Situation& situation, Index most, double wanted) {
   const Index last = situation.depth;
   const MomentLayerTrace& layer = situation.traced(last);
@@ -157,6 +191,7 @@ OutputFit fit_output(const Situation& situation, Index most, double wanted) {
   const UpperBound gaussian = distance_to_normal(law);
   const UpperBound replaced = replaced_weights(situation);
   result.gaussian = in_own_units(*units, gaussian) + replaced;
+  result.law = kept_law(*units, law.curve, pushed.mean(0), replaced);
   if (most < kCounts[0] || result.gaussian.upper <= wanted) return result;
   const UnitMixture mixture = best_fit(law.curve, most, wanted / units->sigma);
   const UpperBound distance = distance_to_mixture(law, mixture);

@@ -1,0 +1,106 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Computed laws of one output in result files: written, read back, and refused where they are none.
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "io/formats/npy.h"
+#include "io/test_files.h"
+#include "mixcert/io/result_file.h"
+
+namespace mixcert {
+namespace {
+
+using nlohmann::json;
+using test::message_of;
+
+const double kNan = std::numeric_limits<double>::quiet_NaN();
+
+Result make_result(Index input) {
+  Result result;
+  result.input = input;
+  result.mixture = GaussianMixture(
+      Gaussian{Vector::Constant(1, static_cast<double>(input)), Covariance::diagonal(Vector::Ones(1))});
+  result.w2 = {Distance::W2, 0.5, 0.5};
+  result.w1 = {Distance::W1, 0.25, 0.25};
+  result.relative_w2 = 0.125;
+  return result;
+}
+
+class ResultLawsTest : public ::testing::Test {
+ protected:
+  std::filesystem::path npz() const { return directory_ / "r.npz"; }
+  std::filesystem::path report() const { return directory_ / "r.json"; }
+  void write(const std::vector<Result>& results, const RunRecord& run = {}) {
+    ResultWriter writer(npz(), report(), run);
+    for (const Result& result : results) writer.add(result);
+    writer.finish();
+  }
+  test::TempDirectory directory_;
+};
+
+/// Nodes that depend on `input`.
+std::shared_ptr<const OutputDistribution> make_law(Index input, Index nodes) {
+  auto law = std::make_shared<OutputDistribution>();
+  law->first = -1.0 - static_cast<double>(input);
+  law->cell = 0.25;
+  law->values = Vector::LinSpaced(nodes, 0.0, 1.0);
+  law->density = Vector::Constant(nodes, 0.5);
+  law->error = 1e-6;
+  law->moved = 1e-12;
+  return law;
+}
+
+TEST_F(ResultLawsTest, ComputedLawsOfUnequalSizesComeBack) {
+  std::vector<Result> results = {make_result(0), make_result(1), make_result(2)};
+  results[0].distribution = make_law(0, 5);
+  results[2].distribution = make_law(2, 9);
+  RunRecord run;
+  run.functional = "y0 - y3";
+  write(results, run);
+  EXPECT_EQ(read_npz(npz()).at("law_values").shape, (std::vector<Index>{3, 9}));
+  const StoredRun stored = read_run(npz());
+  EXPECT_EQ(stored.run->functional, "y0 - y3");
+  EXPECT_EQ(json::parse(test::read_text(report()))["functional"], "y0 - y3");
+  EXPECT_EQ(stored.results[1].distribution, nullptr);
+  for (const std::size_t i : {std::size_t{0}, std::size_t{2}}) {
+    const OutputDistribution& law = *stored.results[i].distribution;
+    const OutputDistribution& expected = *results[i].distribution;
+    EXPECT_EQ(law.first, expected.first);
+    EXPECT_EQ(law.cell, expected.cell);
+    EXPECT_EQ(law.error, expected.error);
+    EXPECT_EQ(law.moved, expected.moved);
+    EXPECT_EQ(law.values, expected.values);
+    EXPECT_EQ(law.density, expected.density);
+    EXPECT_EQ(stored.result(static_cast<Index>(i)).distribution, stored.results[i].distribution);
+  }
+  write({make_result(0)});
+  EXPECT_FALSE(read_npz(npz()).contains("law_grid"));
+}
+
+TEST_F(ResultLawsTest, LawsThatAreNoneAreRefused) {
+  Result result = make_result(0);
+  result.distribution = make_law(0, 5);
+  write({result});
+  const auto good = read_npz(npz());
+  const auto refused = [&](const std::string& name, std::size_t at, double value) {
+    auto arrays = good;
+    arrays.at(name).values[at] = value;
+    write_npz(npz(), arrays);
+    return message_of<FileError>([&] { (void)read_run(npz()); });
+  };
+  EXPECT_CONTAINS(refused("law_grid", 1, 0.0), "'law_grid' of input 0: expected first node");
+  EXPECT_CONTAINS(refused("law_grid", 2, -1.0), "two errors >= 0");
+  EXPECT_CONTAINS(refused("law_grid", 3, std::numeric_limits<double>::infinity()), "two errors >= 0");
+  EXPECT_CONTAINS(refused("law_values", 1, kNan), "'law_values' of input 0: expected numbers");
+  EXPECT_CONTAINS(refused("law_values", 1, 7.0), "expected numbers of a distribution, got 7");
+  EXPECT_CONTAINS(refused("law_density", 4, kNan), "'law_density' of input 0");
+  auto arrays = good;
+  arrays.at("law_density") = {{1, 4}, {1, 1, 1, 1}};
+  write_npz(npz(), arrays);
+  EXPECT_CONTAINS(message_of<FileError>([&] { (void)read_run(npz()); }), "'law_density': expected shape");
+}
+
+}  // namespace
+}  // namespace mixcert
