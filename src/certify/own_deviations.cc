@@ -24,8 +24,8 @@ StretchedMixture with_moments(const Vector& mean, const Vector& wanted, const Ga
     components.push_back({center + shift + factor.cwiseProduct(one.mean - center),
                           Covariance::dense(0.5 * (covariance + covariance.transpose()))});
   }
-  const double moved =
-      std::sqrt(shift.squaredNorm() + own.cwiseProduct(factor - Vector::Ones(own.size())).squaredNorm());
+  // Two moves, one after the other: a cross term would vanish for the exact center only.
+  const double moved = shift.norm() + own.cwiseProduct(factor - Vector::Ones(own.size())).norm();
   // Means and deviations are computed ones, and covariances are rounded (R.8).
   const double size = center.norm() + mean.norm() + own.norm() + wanted.norm();
   const double rounding =

@@ -2,6 +2,7 @@
 //
 // One output w'y in place of all: the last layer's rows are added with the weights w (N.8), so that a
 // difference of two logits has everything that a network with one output has.
+#include <cmath>
 #include <utility>
 #include <variant>
 
@@ -15,17 +16,54 @@ namespace {
 /// Is w a multiple of one coordinate?
 bool is_single(const Vector& w) { return (w.array() != 0.0).count() == 1; }
 
-Matrix row_of(const Vector& weights, const Matrix& rows) { return weights.transpose() * rows; }
+/// sum_i a_i b_i as if in twice the precision (Ogita, Rump and Oishi's Dot2): numbers that cancel leave their
+/// difference, rounded once.
+double precise_dot(const Vector& a, const Vector& b) {
+  double sum = 0.0, rest = 0.0;
+  for (Index i = 0; i < a.size(); ++i) {
+    const double product = a(i) * b(i);
+    const double lost = std::fma(a(i), b(i), -product);
+    const double before = sum;
+    sum += product;
+    const double added = sum - before;
+    rest += ((before - (sum - added)) + (product - added)) + lost;
+  }
+  return sum + rest;
+}
+
+/// w' rows.
+Matrix row_of(const Vector& weights, const Matrix& rows) {
+  Matrix row(1, rows.cols());
+  for (Index j = 0; j < rows.cols(); ++j) row(0, j) = precise_dot(weights, rows.col(j));
+  return row;
+}
+
+// Covariances of outputs that nearly cancel keep this many of their digits, or are refused.
+constexpr double kLeastShare = 1e-6;
+
+/// `variances` of the combination, whose summands in absolute value add up to `sizes`.
+void require_digits(const Vector& variances, const Vector& sizes) {
+  for (Index j = 0; j < variances.size(); ++j) {
+    require(variances(j) >= kLeastShare * sizes(j),
+            "functional: the noise of these outputs cancels, because their weights are correlated; too few "
+            "digits "
+            "of it are left");
+  }
+}
 
 /// sum_ik w_i w_k Sigma_ik over the blocks of size `stride`.
 Matrix combined_blocks(const Matrix& covariance, const Vector& w, Index stride) {
   Matrix sum = Matrix::Zero(stride, stride);
+  Vector sizes = Vector::Zero(stride);
   for (Index i = 0; i < w.size(); ++i) {
     for (Index k = 0; k < w.size(); ++k) {
       if (w(i) == 0.0 || w(k) == 0.0) continue;
-      sum += w(i) * w(k) * covariance.block(i * stride, k * stride, stride, stride);
+      const auto block = covariance.block(i * stride, k * stride, stride, stride);
+      sum += w(i) * w(k) * block;
+      sizes += std::abs(w(i) * w(k)) * block.diagonal().cwiseAbs();
     }
   }
+  require_digits(sum.diagonal(), sizes);
   return 0.5 * (sum + sum.transpose());
 }
 
@@ -53,8 +91,7 @@ WeightCovariance combined(const DenseLayer& layer, const Vector& w) {
                    return MeanFieldWeights{row_of(squares, law.variance), law.law};
                  },
                  [&](const KroneckerWeights& law) -> WeightCovariance {
-                   return KroneckerWeights{Matrix::Constant(1, 1, w.dot(law.row_covariance * w)),
-                                           law.column_covariance};
+                   return KroneckerWeights{combined_blocks(law.row_covariance, w, 1), law.column_covariance};
                  },
                  [&](const KroneckerEigenbasisWeights& law) -> WeightCovariance {
                    return FullWeights{combined_eigenbasis(law, w)};
@@ -91,7 +128,7 @@ BiasCovariance combined(const BiasCovariance& bias, const Vector& w) {
                    return IndependentBias{row_of(w.cwiseAbs2(), law.variance).transpose(), law.law};
                  },
                  [&](const CorrelatedBias& law) -> BiasCovariance {
-                   return IndependentBias{Vector::Constant(1, w.dot(law.covariance * w))};
+                   return IndependentBias{combined_blocks(law.covariance, w, 1).col(0)};
                  }},
       bias);
 }

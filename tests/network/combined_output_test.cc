@@ -56,6 +56,22 @@ TEST(CombinedOutput, SharedWeightsAddUp) {
   EXPECT_LT((testing::naive_entry_covariance(network.layer(0)) - expected).norm(), 1e-12);
 }
 
+/// Numbers that cancel: the difference is what is left of them, not rounding.
+TEST(CombinedOutput, KeepsWhatCancellationLeaves) {
+  const Matrix mean = (Matrix(3, 1) << 1e10, 1e-8, -1e10).finished();
+  const Vector bias = (Vector(3) << -3e12, 2e-6, 3e12).finished();
+  const DenseLayer layer("l", mean, bias, DeterministicWeights{}, IndependentBias{Vector::Ones(3)});
+  const Network sum = combined_output(Network({layer}, {Activation()}), Vector::Ones(3));
+  EXPECT_EQ(sum.layer(0).weight_mean()(0, 0), 1e-8);
+  EXPECT_EQ(sum.layer(0).bias_mean()(0), 2e-6);
+  // Two outputs with the same weights: their difference has no noise but what rounding leaves.
+  const FullWeights same{Matrix::Constant(2, 2, 1.0) + 1e-12 * Matrix::Identity(2, 2)};
+  const DenseLayer copies("l", Matrix::Ones(2, 1), Vector::Zero(2), same, DeterministicBias{});
+  const Vector difference = (Vector(2) << 1.0, -1.0).finished();
+  EXPECT_THROW((void)combined_output(Network({copies}, {Activation()}), difference), InvalidArgument);
+  EXPECT_EQ(combined_output(Network({copies}, {Activation()}), Vector::Ones(2)).outputs(), 1);
+}
+
 TEST(CombinedOutput, RefusesWhatHasNoSuchLaw) {
   const DenseLayer layer("l", Matrix::Ones(2, 1), Vector::Zero(2),
                          MeanFieldWeights{Matrix::Ones(2, 1), EntryLaw(EntryLaw::Family::Uniform)},
