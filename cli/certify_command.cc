@@ -48,7 +48,8 @@ ReadLimits limits_of(const Options& options) {
 }
 
 std::string functional_assumption(const std::string& functional) {
-  return "the law is that of " + functional + ", a sum of the network's outputs";
+  return "the law is that of " + functional +
+         ", a sum of the network's outputs, its weights rounded to double precision";
 }
 
 RunRecord make_record(const CertifyArguments& arguments, Index outputs) {

@@ -120,6 +120,9 @@ void run_explain(const ExplainArguments& arguments) {
   const Index row = chosen_row(arguments, stored, run);
   Options options = stored.options();
   options.statistics = 0;
+  options.simulate = false;
+  options.draws = Options{}.draws;
+  options.simulation_failure = Options{}.simulation_failure;
   require(options.method != Method::Cross, stored.file + ": method cross has no bound to explain");
   const Ensemble ensemble = load_recorded(arguments, stored, run, {});
   const Matrix inputs = run.joint ? stored.inputs : Matrix(stored.inputs.col(row));

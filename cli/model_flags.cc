@@ -78,8 +78,7 @@ void ModelFlags::add_to(CLI::App& command) {
           },
           "Gaussian noise of this deviation on every feature")
       ->type_name("X");
-  command
-      .add_option("--functional", functional, "a sum of outputs in place of all of them, such as 'y0 - y3'")
+  command.add_option("--functional", functional, "a sum of outputs in their place, as 'y0 - y3'")
       ->type_name("TEXT");
 }
 

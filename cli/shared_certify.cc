@@ -9,6 +9,7 @@
 
 #include "io/results/result_journal.h"
 #include "mixcert/core/error.h"
+#include "mixcert/simulated/simulation_service.h"
 #include "mixcert/statistics/simulate.h"
 #include "mixcert/transport/mixture_transport.h"
 #include "terminal.h"
@@ -62,6 +63,7 @@ Services certify_services() {
     return mixture_transport(from, to).plan.entries;
   };
   services.statistics = statistics_service(&cancel_flag());
+  services.simulation = simulation_service(&cancel_flag());
   services.ensemble_statistics = ensemble_statistics_service(&cancel_flag());
   return services;
 }

@@ -1,11 +1,11 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 #
-# Installation: headers, the static libraries as mixcert::core, transport, gradient, statistics, io, gp, tune and answer,
+# Installation: headers, the static libraries as mixcert::core, transport, gradient, statistics, simulated, io, gp, tune and answer,
 # the package files that find_package(mixcert) reads, and the program. tests/install consumes the result.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mixcert)
 
-install(TARGETS mixcert_core mixcert_transport mixcert_gradient mixcert_statistics mixcert_io
+install(TARGETS mixcert_core mixcert_transport mixcert_gradient mixcert_statistics mixcert_simulated mixcert_io
                 mixcert_gp mixcert_tune mixcert_answer
         EXPORT mixcertTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # The report library belongs to the program and needs fmt; it is not installed.

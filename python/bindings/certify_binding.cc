@@ -13,6 +13,7 @@
 #include "keywords.h"
 #include "mixcert/certify/certify.h"
 #include "mixcert/certify/result_text.h"
+#include "mixcert/simulated/simulation_service.h"
 #include "mixcert/statistics/simulate.h"
 #include "mixcert/transport/mixture_transport.h"
 
@@ -26,6 +27,7 @@ Services services_of(const CancelFlag& cancel) {
     return mixture_transport(from, to).plan.entries;
   };
   services.statistics = statistics_service(&cancel);
+  services.simulation = simulation_service(&cancel);
   services.ensemble_statistics = ensemble_statistics_service(&cancel);
   return services;
 }
@@ -83,6 +85,18 @@ py::object statistics_of(const ResultView& view) {
   return values;
 }
 
+py::object simulated_of(const ResultView& view) {
+  const auto& simulated = view.result().simulated;
+  if (!simulated) return py::none();
+  py::dict values;
+  values["w2_bound"] = simulated->w2;
+  values["failure_probability"] = simulated->failure_probability;
+  values["draws"] = simulated->draws;
+  values["coupled_cost"] = simulated->coupled_cost;
+  values["gap"] = simulated->gap;
+  return values;
+}
+
 py::array inputs_of(const ResultView& view) {
   const Run& run = *view.run;
   if (run.options.joint) return rows_from_columns(run.inputs);
@@ -125,6 +139,7 @@ py::class_<ResultView> bind_result(py::module_& module) {
       .def_property_readonly("seconds", [](View v) { return v.result().seconds; })
       .def_property_readonly("run_seconds", [](View v) { return v.run->seconds; })
       .def_property_readonly("layers", &layer_rows)
+      .def_property_readonly("simulated", &simulated_of)
       .def_property_readonly("statistics", &statistics_of)
       .def_property_readonly("options", &options_of)
       .def_property_readonly("assumptions", [](View v) { return v.run->assumptions(); })

@@ -180,6 +180,12 @@ class Result:
         return self._core.assumptions
 
     @property
+    def simulated(self) -> Optional[Dict[str, Any]]:
+        """A bound of W2(p, q) certified by simulation, with option `simulate` only: `w2_bound` holds but for
+        `failure_probability` over the program's own draws; NaN where there is none, and `gap` says why."""
+        return self._core.simulated
+
+    @property
     def statistics(self) -> Optional[Dict[str, Any]]:
         """Estimates of W2(p, q) from both sides, not certified; with option `statistics` only."""
         return self._core.statistics

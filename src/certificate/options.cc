@@ -14,6 +14,7 @@ namespace {
 
 constexpr Index kMaxSamples = 1'000'000'000;
 constexpr Index kMaxBlock = 10'000;
+constexpr Index kFewestDraws = 1024;
 
 const std::vector<std::pair<Predictive, std::string>>& predictive_names() {
   static const std::vector<std::pair<Predictive, std::string>> names = {{Predictive::Network, "network"},
@@ -89,9 +90,14 @@ OptionTable<Options> make_table() {
                                      "samples for statistical bounds too; 0: none"),
       real_option("failure-probability", &Options::failure_probability, 0.0,
                   "of the statistical upper bound; below 1"),
+      flag_option("simulate", &Options::simulate, "a bound certified by simulation too"),
+      integer_option<Options, Index>("draws", &Options::draws, kFewestDraws, kMaxSamples,
+                                     "simulate: most draws at each input"),
+      real_option("simulation-failure", &Options::simulation_failure, 0.0,
+                  "simulate: probability that its bound fails"),
       integer_option<Options, std::uint64_t>("seed", &Options::seed, 0,
                                              std::numeric_limits<std::uint64_t>::max(),
-                                             "seed of the clustering and of statistics"),
+                                             "seed of clustering, statistics and simulation"),
       integer_option<Options, int>("threads", &Options::threads, 0, 4096,
                                    "threads over inputs; 0: one per processor"),
       integer_option<Options, Index>("block", &Options::block, 0, kMaxBlock,
@@ -133,15 +139,16 @@ std::vector<std::string_view> unused_options(const Options& options) {
             "max-components",
             "statistics",
             "failure-probability",
+            "simulate",
             "block"};
   }
   switch (options.method) {
     case Method::Moment:
       return {"grid", "signature-size"};
     case Method::Signature:
-      return {"theorems", "pieces", "sensitivity", "block"};
+      return {"theorems", "pieces", "sensitivity", "simulate", "block"};
     case Method::Cross:
-      return {"theorems", "pieces", "sensitivity", "block", "epsilon", "max-components"};
+      return {"theorems", "pieces", "sensitivity", "simulate", "block", "epsilon", "max-components"};
     case Method::Auto:
       break;
   }
@@ -167,6 +174,12 @@ void Options::validate() const {
   if (!(failure_probability < 1.0)) {
     bad_option("failure-probability", "a number above 0 and below 1", format_number(failure_probability));
   }
+  if (!(simulation_failure < 1.0)) {
+    bad_option("simulation-failure", "a number above 0 and below 1", format_number(simulation_failure));
+  }
+  require(!joint || !simulate, "option --simulate: expected inputs certified one by one, got --joint");
+  require(simulate || (draws == defaults.draws && simulation_failure == defaults.simulation_failure),
+          "options --draws and --simulation-failure: expected --simulate, which they are about");
   if (joint && pieces > 1) {
     throw InvalidArgument("option --pieces: laws of several inputs jointly are not split, got " +
                           std::to_string(pieces));

@@ -4,6 +4,7 @@
 #include "certify/certifier.h"
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -26,9 +27,8 @@ namespace {
 /// bound: it stays unless another bound is this part of its own or less.
 constexpr double kWorthOwnMoments = 0.5;
 
-/// The mixture gets this mean and these deviations, and the bound what that costs (B.4).
-void give_moments(const Vector& mean, const Vector& deviations, const Options& options, Certified& made) {
-  StretchedMixture stretched = with_moments(mean, deviations, made.result.mixture);
+/// The mixture is replaced, and the bound gets what that costs (B.4).
+void replace_mixture(StretchedMixture stretched, const Options& options, Certified& made) {
   made.result.mixture = std::move(stretched.mixture);
   made.certificate.first = made.certificate.first + stretched.moved;
   made.certificate.add_up();
@@ -55,7 +55,11 @@ void give_second_order(const Prepared& prepared, Certified& made) {
   const Gaussian output = second_order_output(prepared.network, first.pieces.component(0));
   const Vector deviations = positive_part(output.covariance.variances()).cwiseSqrt();
   if (!output.mean.allFinite() || !deviations.allFinite()) return;
-  give_moments(output.mean, deviations, prepared.options, made);
+  StretchedMixture stretched = with_moments(output.mean, deviations, made.result.mixture);
+  const std::optional<double>& wanted = prepared.options.epsilon;
+  const double bound = made.result.w2.value;
+  if (wanted && bound <= *wanted && !(enlarged(bound + stretched.moved.upper) <= *wanted)) return;
+  replace_mixture(std::move(stretched), prepared.options, made);
   made.is_fitted = true;
 }
 
@@ -87,6 +91,8 @@ Certifier::Certifier(const Network& network, const Options& options, const Servi
       "layers of the network have a factor in common (SWAG's low-rank part, a posterior of all layers "
       "together), and certificates need independent layers; keep each layer's own law (project per-layer), "
       "or ask for predictive glm; sample draws from it as it is");
+  require(!options.simulate || services.simulation != nullptr,
+          "option --simulate: needs Services::simulation, which mixcert::simulated provides");
   prepared_->sensitivity = analyse_sensitivity(network);
   require(!options.joint || !network.has_own_noise(),
           "option --joint: the network has noise layers, which every input draws for itself; certify inputs "
@@ -116,8 +122,9 @@ Certified Certifier::smallest(ConstMatrixRef inputs, Certified best) const {
   Certified other = signature_->certify(inputs);
   const double seconds = best.result.seconds + other.result.seconds;
   if (prepared_->network.has_masks() && other.result.w2.exists()) {
-    give_moments(best.result.mixture.mean(), best.result.mixture.standard_deviation(), prepared_->options,
-                 other);
+    const GaussianMixture& own = best.result.mixture;
+    replace_mixture(with_moments(own.mean(), own.standard_deviation(), other.result.mixture),
+                    prepared_->options, other);
   }
   const bool is_wanted = other.result.termination == Termination::EpsilonReached;
   if (is_wanted || !(kWorthOwnMoments * best.result.w2.value <= other.result.w2.value))
@@ -172,6 +179,12 @@ CouplingTrace Certifier::coupling(const Certified& made) const {
 
 Result Certifier::with_statistics(ConstMatrixRef inputs, Certified made) const {
   const Options& options = prepared_->options;
+  if (options.simulate) {
+    const auto* trace = std::get_if<Sealed<MomentTrace>>(&made.trace);
+    const MomentTrace* own = trace != nullptr && !made.is_fitted ? &**trace : nullptr;
+    made.result.simulated = prepared_->services.simulation(
+        prepared_->network, own, made.certificate.first.upper, made.result.input, options);
+  }
   if (options.statistics == 0) return std::move(made.result);
   made.result.statistics = prepared_->services.statistics(prepared_->network, inputs, made.result.input,
                                                           coupling(made), made.result.mixture, options);

@@ -30,7 +30,7 @@ class Certifier {
   /// One input, or the columns of `inputs` jointly, by the moment method or another that is far closer;
   /// without statistics.
   [[nodiscard]] Certified certify(ConstMatrixRef inputs, Index index) const;
-  /// The same with statistics where they are asked for.
+  /// The same with statistics and a simulated bound where they are asked for.
   [[nodiscard]] Result certify_fully(ConstMatrixRef inputs, Index index) const;
   /// Columns first .. first + count - 1, each for itself; results in their order.
   void certify_block(ConstMatrixRef inputs, Index first, Index count, const ResultSink& deliver) const;

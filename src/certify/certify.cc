@@ -76,6 +76,12 @@ std::vector<std::string> certificate_assumptions(const Options& options) {
         "network; "
         "the linearisation, computed in double precision, is taken as it is");
   }
+  if (options.simulate) {
+    assumptions.push_back(
+        "bounds certified by simulation: the bits of ChaCha20 are independent and fair; such a bound "
+        "fails with probability " +
+        format_number(options.simulation_failure) + " at each input");
+  }
   if (options.method == Method::Cross) assumptions = {"no bound: the cross signature carries none"};
   return assumptions;
 }

@@ -171,6 +171,8 @@ Result combine_results(std::vector<Result> results, const Vector& weights, const
 
 std::vector<Certifier> member_certifiers(const Ensemble& ensemble, const Options& options,
                                          const Services& services) {
+  require(!options.simulate || ensemble.size() == 1,
+          "option --simulate: expected one network, got an ensemble of " + std::to_string(ensemble.size()));
   std::vector<Certifier> members;
   for (Index i = 0; i < ensemble.size(); ++i) members.emplace_back(ensemble.member(i), options, services);
   return members;

@@ -93,6 +93,12 @@ std::string estimates(const TwoSidedStatistics& statistics) {
   return text + "\n";
 }
 
+std::string simulated_line(const SimulatedBound& simulated) {
+  if (!simulated.exists()) return "no bound certified by simulation: " + simulated.gap + "\n";
+  return "certified by simulation: W2 <= " + short_bound(simulated.w2) + ", fails with probability " +
+         format_number(simulated.failure_probability) + " (" + counted(simulated.draws, "draw") + ")\n";
+}
+
 std::string options_text(const Options& options) {
   const Options defaults;
   std::string changed;
@@ -107,7 +113,11 @@ std::string options_text(const Options& options) {
 std::string assumption_lines(const Result& result, const std::vector<std::string>& of_model) {
   Options options;
   options.method = result.method;
-  if (result.options) options.predictive = result.options->predictive;
+  if (result.options) {
+    options.predictive = result.options->predictive;
+    options.simulate = result.options->simulate;
+    options.simulation_failure = result.options->simulation_failure;
+  }
   std::vector<std::string> all = certificate_assumptions(options);
   all.insert(all.end(), of_model.begin(), of_model.end());
   std::string text = "the bound holds if\n";
@@ -138,6 +148,7 @@ std::string full_report(const Result& result, const std::vector<std::string>& mo
                      output_table(result.mixture);
   if (bounded) text += terms_of_layers(result);
   text += "\n";
+  if (result.simulated) text += simulated_line(*result.simulated);
   if (result.statistics) text += estimates(*result.statistics);
   if (result.termination != Termination::Completed && !result.reason.empty()) text += result.reason + "\n";
   if (result.options) text += options_text(*result.options);

@@ -52,7 +52,9 @@ TEST_F(FunctionalCommand, IsTheNetworkWithThatOneOutput) {
   EXPECT_EQ(stored.run->outputs, 1);
   const json report = json::parse(read_text(directory_ / "r.json"));
   EXPECT_EQ(report["functional"], "y0 - y2");
-  EXPECT_EQ(report["assumptions"].back(), "the law is that of y0 - y2, a sum of the network's outputs");
+  EXPECT_EQ(report["assumptions"].back(),
+            "the law is that of y0 - y2, a sum of the network's outputs, its weights rounded "
+            "to double precision");
 }
 
 TEST_F(FunctionalCommand, ExplainHasTheSameBoundAndSaysHowNormalItIs) {

@@ -73,7 +73,13 @@ struct Options {
   Index statistics = 0;
   /// Probability with which the statistical upper bound may fail, asymptotically; in (0,1). (C.4)
   double failure_probability = 1e-6;
-  /// Seed of k-means++ and of the statistics.
+  /// A bound certified by simulation beside the formal one (F.8).
+  bool simulate = false;
+  /// Most draws of the simulation at each input; fewer where they suffice.
+  Index draws = 100000;
+  /// Probability with which the simulated bound may fail at an input, over the program's own draws; in (0,1).
+  double simulation_failure = 1e-9;
+  /// Seed of k-means++, of the statistics and of the simulation.
   std::uint64_t seed = 0;
   /// Threads over inputs; 0: one per processor. Results do not depend on it.
   int threads = 0;

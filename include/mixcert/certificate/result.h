@@ -88,6 +88,19 @@ struct TwoSidedStatistics {
   std::string assumption;            ///< under which both hold
 };
 
+/// A bound of W2(network, mixture) certified by simulation (F.8): it holds but for a probability over the
+/// program's own draws. Neither the formal bound nor a statistic.
+struct SimulatedBound {
+  /// NaN where there is none.
+  double w2 = std::numeric_limits<double>::quiet_NaN();
+  double failure_probability = 0.0;
+  Index draws = 0;            ///< that were used
+  double coupled_cost = 0.0;  ///< root of the mean cost of the coupling over the draws: an estimate
+  std::string gap;            ///< why there is no bound
+
+  [[nodiscard]] bool exists() const { return w2 == w2; }
+};
+
 /// mixcert/certify/result_text.h prints it.
 struct Result {
   Index input = 0;  ///< index of the input; 0 when joint
@@ -100,6 +113,7 @@ struct Result {
   double relative_w2 = 0.0;  ///< w2 / sqrt(E_q |z|^2); NaN where none
   std::vector<LayerReport> layers;
   std::optional<TwoSidedStatistics> statistics;  ///< when options.statistics > 0
+  std::optional<SimulatedBound> simulated;       ///< when options.simulate
   /// Of a network with one output, where a theorem computes it; null otherwise.
   std::shared_ptr<const OutputDistribution> distribution;
   Termination termination = Termination::Completed;

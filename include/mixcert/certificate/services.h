@@ -35,6 +35,12 @@ using EnsembleStatisticsService = std::function<TwoSidedStatistics(const Ensembl
                                                                    const std::vector<CouplingTrace>&,
                                                                    const GaussianMixture&, const Options&)>;
 
+/// A bound certified by simulation of one result: network, the moment method's trace (null where the mixture
+/// is another's), what bounds the rounding of its first layer, index of the input, and the options. Throws
+/// InvalidArgument for networks that (F.8) does not cover.
+using SimulationService =
+    std::function<SimulatedBound(const Network&, const MomentTrace*, double, Index, const Options&)>;
+
 /// What the numerical library takes from outside.
 struct Services {
   /// Optimal coupling of the components of two mixtures, for certificate `paper`; the target
@@ -44,6 +50,8 @@ struct Services {
   StatisticsService statistics;
   /// The same for ensembles of several networks: `ensemble_statistics_service()`.
   EnsembleStatisticsService ensemble_statistics;
+  /// Needed when options.simulate; the target mixcert::simulated has it as `simulation_service()`.
+  SimulationService simulation;
   /// Set to stop early.
   const CancelFlag* cancel = nullptr;
 };

@@ -89,6 +89,7 @@ struct StoredResult {
   std::optional<Termination> termination;
   std::vector<LayerReport> layers;  ///< without the name of the metric
   std::optional<TwoSidedStatistics> statistics;
+  std::optional<SimulatedBound> simulated;                 ///< without the reason of a missing one
   std::shared_ptr<const OutputDistribution> distribution;  ///< null where the file has none
 };
 

@@ -163,6 +163,15 @@ void visit_statistics(Bytes& bytes, Statistics& statistics) {
   bytes.text(statistics.assumption);
 }
 
+template <class Bytes, class Simulated>
+void visit_simulated(Bytes& bytes, Simulated& simulated) {
+  bytes.number(simulated.w2);
+  bytes.number(simulated.failure_probability);
+  bytes.number(simulated.draws);
+  bytes.number(simulated.coupled_cost);
+  bytes.text(simulated.gap);
+}
+
 void distribution(ByteWriter& bytes, const std::shared_ptr<const OutputDistribution>& law) {
   bytes.size(law ? 1 : 0);
   if (!law) return;
@@ -207,6 +216,12 @@ void visit(Bytes& bytes, Value& result) {
     if (has_statistics != 0) result.statistics.emplace();
   }
   if (result.statistics) visit_statistics(bytes, *result.statistics);
+  auto has_simulated = static_cast<Index>(result.simulated.has_value());
+  bytes.size(has_simulated);
+  if constexpr (Bytes::kReads) {
+    if (has_simulated != 0) result.simulated.emplace();
+  }
+  if (result.simulated) visit_simulated(bytes, *result.simulated);
   distribution(bytes, result.distribution);
   bytes.text(result.reason);
   bytes.number(result.seconds);

@@ -45,10 +45,14 @@ StoredChoices choices_from_json(const nlohmann::json& value, const std::string& 
 /// What an array of rows may hold besides NaN for nothing.
 enum class RowKind { Nonnegative, Code };
 
+/// Which results have the number: all, those with statistics, those with a simulated bound. A column is
+/// written where some result has it.
+enum class RowGroup { All, Statistics, Simulation };
+
 struct RowColumn {
   const char* name;
   RowKind kind;
-  bool statistics;  ///< written where results have statistics
+  RowGroup group;
   double (*get)(const Result&);
   /// Sets the field from a checked number that is not NaN.
   void (*set)(StoredResult&, double, const StoredChoices&);
@@ -77,7 +81,7 @@ class ResultRows {
   void write_layers(NpzWriter& archive, Index rows);
 
   std::vector<std::vector<double>> values_;  // one list per column
-  bool has_statistics_ = false;
+  bool has_statistics_ = false, has_simulation_ = false;
   SpillFile layers_;
   std::vector<Index> first_layer_ = {0};
 };

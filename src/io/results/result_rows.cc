@@ -31,7 +31,21 @@ void set_statistic(StoredResult& row, double value, const StoredChoices& /*choic
 
 template <double TwoSidedStatistics::*member>
 RowColumn statistic_column(const char* name) {
-  return {name, RowKind::Nonnegative, true, &statistic<member>, &set_statistic<member>};
+  return {name, RowKind::Nonnegative, RowGroup::Statistics, &statistic<member>, &set_statistic<member>};
+}
+
+SimulatedBound& simulated_of(StoredResult& row) {
+  if (!row.simulated) row.simulated.emplace();
+  return *row.simulated;
+}
+
+template <double SimulatedBound::*member>
+RowColumn simulated_column(const char* name) {
+  return {name, RowKind::Nonnegative, RowGroup::Simulation,
+          [](const Result& r) { return r.simulated ? existing((*r.simulated).*member) : kNone; },
+          [](StoredResult& row, double value, const StoredChoices& /*choices*/) {
+            simulated_of(row).*member = value;
+          }};
 }
 
 template <double StoredResult::*member>
@@ -53,23 +67,23 @@ std::optional<Enum> choice(double code, const std::vector<std::string>& names, E
 
 const std::vector<RowColumn>& row_columns() {
   static const std::vector<RowColumn> columns = {
-      {"w2_bound", RowKind::Nonnegative, false, [](const Result& r) { return existing(r.w2.value); },
+      {"w2_bound", RowKind::Nonnegative, RowGroup::All, [](const Result& r) { return existing(r.w2.value); },
        &set_number<&StoredResult::w2_bound>},
-      {"w1_bound", RowKind::Nonnegative, false, [](const Result& r) { return existing(r.w1.value); },
+      {"w1_bound", RowKind::Nonnegative, RowGroup::All, [](const Result& r) { return existing(r.w1.value); },
        &set_number<&StoredResult::w1_bound>},
-      {"relative_w2_bound", RowKind::Nonnegative, false,
+      {"relative_w2_bound", RowKind::Nonnegative, RowGroup::All,
        [](const Result& r) { return existing(r.relative_w2); },
        &set_number<&StoredResult::relative_w2_bound>},
-      {"method", RowKind::Code, false, [](const Result& r) { return static_cast<double>(r.method); },
+      {"method", RowKind::Code, RowGroup::All, [](const Result& r) { return static_cast<double>(r.method); },
        [](StoredResult& row, double code, const StoredChoices& choices) {
          row.method = choice(code, choices.methods, Method::Cross);
        }},
-      {"certificate", RowKind::Code, false,
+      {"certificate", RowKind::Code, RowGroup::All,
        [](const Result& r) { return static_cast<double>(r.certificate); },
        [](StoredResult& row, double code, const StoredChoices& choices) {
          row.certificate = choice(code, choices.certificates, CertificateMode::Paper);
        }},
-      {"termination", RowKind::Code, false,
+      {"termination", RowKind::Code, RowGroup::All,
        [](const Result& r) { return static_cast<double>(r.termination); },
        [](StoredResult& row, double code, const StoredChoices& choices) {
          row.termination = choice(code, choices.terminations, Termination::BudgetSpent);
@@ -79,10 +93,18 @@ const std::vector<RowColumn>& row_columns() {
       statistic_column<&TwoSidedStatistics::w2_upper>("w2_upper_statistical"),
       statistic_column<&TwoSidedStatistics::coupled_cost>("w2_coupled_cost"),
       statistic_column<&TwoSidedStatistics::failure_probability>("failure_probability"),
-      {"statistics_samples", RowKind::Code, true,
+      {"statistics_samples", RowKind::Code, RowGroup::Statistics,
        [](const Result& r) { return r.statistics ? static_cast<double>(r.statistics->samples) : kNone; },
        [](StoredResult& row, double count, const StoredChoices& /*choices*/) {
          statistics_of(row).samples = static_cast<Index>(count);
+       }},
+      simulated_column<&SimulatedBound::w2>("w2_bound_simulated"),
+      simulated_column<&SimulatedBound::failure_probability>("simulation_failure_probability"),
+      simulated_column<&SimulatedBound::coupled_cost>("simulation_coupled_cost"),
+      {"simulation_draws", RowKind::Code, RowGroup::Simulation,
+       [](const Result& r) { return r.simulated ? static_cast<double>(r.simulated->draws) : kNone; },
+       [](StoredResult& row, double count, const StoredChoices& /*choices*/) {
+         simulated_of(row).draws = static_cast<Index>(count);
        }},
   };
   return columns;
@@ -107,6 +129,7 @@ const std::array<LayerColumn, kLayerColumns>& layer_columns() {
 void ResultRows::add(const Result& result) {
   for (std::size_t i = 0; i < values_.size(); ++i) values_[i].push_back(row_columns()[i].get(result));
   has_statistics_ = has_statistics_ || result.statistics.has_value();
+  has_simulation_ = has_simulation_ || result.simulated.has_value();
   for (const LayerReport& layer : result.layers) {
     std::array<double, kLayerColumns> values{};
     for (std::size_t i = 0; i < kLayerColumns; ++i) values[i] = existing(layer_columns()[i].get(layer));
@@ -119,7 +142,9 @@ void ResultRows::write_to(NpzWriter& archive) {
   const Index rows = static_cast<Index>(first_layer_.size()) - 1;
   for (std::size_t i = 0; i < values_.size(); ++i) {
     const RowColumn& column = row_columns()[i];
-    if (!column.statistics || has_statistics_) archive.add(column.name, Array{{rows}, values_[i]});
+    const bool is_there = column.group == RowGroup::All ||
+                          (column.group == RowGroup::Statistics ? has_statistics_ : has_simulation_);
+    if (is_there) archive.add(column.name, Array{{rows}, values_[i]});
   }
   write_layers(archive, rows);
 }

@@ -40,6 +40,14 @@ void add_statistics(const TwoSidedStatistics& statistics, double bound, ordered_
   entry["looseness_most"] = ratio(bound, statistics.w2_lower);
 }
 
+void add_simulated(const SimulatedBound& simulated, ordered_json& entry) {
+  entry["w2_bound_simulated"] = simulated.w2;
+  entry["simulation_failure_probability"] = simulated.failure_probability;
+  entry["simulation_draws"] = simulated.draws;
+  entry["simulation_coupled_cost"] = simulated.coupled_cost;
+  if (!simulated.gap.empty()) entry["simulation_gap"] = simulated.gap;
+}
+
 }  // namespace
 
 ResultWriter::Report::Report(const std::filesystem::path& path, const RunRecord& run) : file_(path) {
@@ -65,6 +73,7 @@ void ResultWriter::Report::add(const Result& result) {
                         {"reason", result.reason},
                         {"layers", std::move(layers)}};
   if (result.statistics) add_statistics(*result.statistics, result.w2.value, entry);
+  if (result.simulated) add_simulated(*result.simulated, entry);
   file_.write((first_ ? "\n" : ",\n") + io::text_of(entry));
   first_ = false;
 }

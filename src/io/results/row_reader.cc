@@ -112,7 +112,7 @@ void read_rows(NpzReader& reader, const std::string& file, const StoredChoices& 
     const Array array = read_column(reader, file, column, rows);
     for (std::size_t i = 0; i < results.size(); ++i) {
       const double value = array.values[i];
-      const bool is_bound = column.kind == RowKind::Nonnegative && !column.statistics;
+      const bool is_bound = column.kind == RowKind::Nonnegative && column.group == RowGroup::All;
       if (is_bound || !std::isnan(value)) column.set(results[i], value, choices);
     }
   }

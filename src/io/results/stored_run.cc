@@ -57,6 +57,7 @@ Result StoredRun::result(Index row, std::shared_ptr<const Options> options) cons
   result.relative_w2 = stored.relative_w2_bound;
   result.layers = stored.layers;
   result.statistics = stored.statistics;
+  result.simulated = stored.simulated;
   result.distribution = stored.distribution;
   result.termination = stored.termination.value_or(Termination::Completed);
   result.options = std::move(options);

@@ -103,6 +103,11 @@ void CertifyCollector::add_sums(const Result& result) {
   if (options_.epsilon && result.termination != Termination::EpsilonReached) {
     if (c.epsilon_missed++ == 0) c.missed_reason = result.reason;
   }
+  if (result.simulated && result.simulated->exists()) {
+    ++c.simulated;
+    c.simulated_sum += result.simulated->w2;
+    c.simulated_failure = result.simulated->failure_probability;
+  }
   if (result.statistics) {
     c.lower_sum += result.statistics->w2_lower;
     c.upper_sum += result.statistics->w2_upper;
@@ -138,6 +143,7 @@ void CertifyCollector::add_row(const Result& result, std::optional<ClassAnswer> 
   row.input = result.input;
   row.bound = result.w2.value;
   row.relative = result.relative_w2;
+  row.simulated = result.simulated ? result.simulated->w2 : kNone;
   row.lower = result.statistics ? result.statistics->w2_lower : kNone;
   row.upper = result.statistics ? result.statistics->w2_upper : kNone;
   row.method = to_string(result.method);

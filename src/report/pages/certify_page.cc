@@ -53,6 +53,12 @@ std::vector<Headline> headlines(const CertifyContents& c) {
   all.push_back({several ? "Relative, on average" : "Relative",
                  "\u2264 " + percent_bound_text(mean_of(c.relative_sum, c)),
                  "of the output\u2019s root mean square", Tone::Certified});
+  if (c.simulated > 0) {
+    all.push_back({several ? "W2 by simulation, on average" : "W2 by simulation",
+                   "\u2264 " + bound_text(c.simulated_sum / static_cast<double>(c.simulated)),
+                   fmt::format("certified; fails with probability {:g} at each input", c.simulated_failure),
+                   Tone::Simulated});
+  }
   if (c.statistics) {
     const double upper = mean_of(c.upper_sum, c);
     const std::string lower = number_text(mean_of(c.lower_sum, c));

@@ -35,7 +35,8 @@ struct InputRow {
   Index input = 0;
   double bound = 0.0;  ///< NaN: none
   double relative = 0.0;
-  double lower = 0.0;  ///< statistical; NaN: none
+  double simulated = 0.0;  ///< certified by simulation; NaN: none
+  double lower = 0.0;      ///< statistical; NaN: none
   double upper = 0.0;
   std::string method;
   Index components = 0;
@@ -76,6 +77,8 @@ struct CertifyContents {
   Index settled = 0, classified = 0;  ///< inputs whose class was asked for, and those where it is proven
   Index without_bound = 0, above_scale = 0, epsilon_missed = 0;
   std::string missed_reason;
+  Index simulated = 0;  ///< inputs with a bound certified by simulation
+  double simulated_sum = 0.0, simulated_failure = 0.0;
   double lower_sum = 0.0, upper_sum = 0.0;
   std::optional<TwoSidedStatistics> statistics;  ///< settings of all; numbers of the last
   std::optional<double> epsilon;

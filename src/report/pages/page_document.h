@@ -12,7 +12,7 @@
 namespace mixcert::page {
 
 /// What a number is: certified and estimated ones never share a colour.
-enum class Tone { Plain, Certified, Estimate };
+enum class Tone { Plain, Certified, Simulated, Estimate };
 
 /// A number that is read first.
 struct Headline {

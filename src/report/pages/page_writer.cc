@@ -20,6 +20,8 @@ std::string tone_class(Tone tone) {
   switch (tone) {
     case Tone::Certified:
       return "certified";
+    case Tone::Simulated:
+      return "simulated";
     case Tone::Estimate:
       return "estimate";
     case Tone::Plain:

@@ -29,6 +29,15 @@ TextTable input_table(const Options& options, Index entries) {
                       {"certified W2", 12},
                       {"relative W2", 11}});
   }
+  if (options.simulate) {
+    return TextTable({{"input", 5},
+                      {"mean", vector_width},
+                      {"std", vector_width},
+                      {"certified W2", 12},
+                      {"relative W2", 11},
+                      {"W2 by simulation", 16},
+                      {"time", 8}});
+  }
   return TextTable({{"input", 5},
                     {"mean", vector_width},
                     {"std", vector_width},
@@ -69,6 +78,14 @@ CertifyReport::CertifyReport(const Ensemble& ensemble, const Options& options, I
       inputs_(input_table(options, ensemble.outputs())) {}
 
 std::string CertifyReport::add(const Result& result) {
+  if (result.simulated && result.simulated->exists()) {
+    ++simulated_;
+    simulated_sum_ += result.simulated->w2;
+    simulated_max_ = std::max(simulated_max_, result.simulated->w2);
+    most_draws_ = std::max(most_draws_, result.simulated->draws);
+  } else if (result.simulated && simulation_gap_.empty()) {
+    simulation_gap_ = result.simulated->gap;
+  }
   if (layers_.empty()) layers_.resize(result.layers.size());
   for (std::size_t k = 0; k < result.layers.size(); ++k) {
     const LayerReport& layer = result.layers[k];
@@ -112,10 +129,14 @@ std::string CertifyReport::row(const Result& result) const {
                         short_number(result.statistics->w2_lower), short_number(result.statistics->w2_upper),
                         short_bound(result.w2.value), short_bound(result.relative_w2)});
   }
+  const bool is_simulated = result.simulated && result.simulated->exists();
+  const std::string last = !options_.simulate ? std::to_string(result.mixture.size())
+                           : is_simulated     ? short_bound(result.simulated->w2)
+                                              : "-";
   return inputs_.row({options_.joint ? "joint" : std::to_string(result.input),
                       short_vector(result.mixture.mean()), short_vector(result.mixture.standard_deviation()),
-                      short_bound(result.w2.value), short_bound(result.relative_w2),
-                      std::to_string(result.mixture.size()), short_time(result.seconds)});
+                      short_bound(result.w2.value), short_bound(result.relative_w2), last,
+                      short_time(result.seconds)});
 }
 
 /// Of hidden layer `layer` (from zero) of the networks that have it; "several" where they differ.
@@ -175,6 +196,27 @@ std::string CertifyReport::statistics_lines() const {
   return text + "  looseness of the certified bound (ratios of means)" + ratios + "\n";
 }
 
+std::string CertifyReport::simulation_lines() const {
+  std::string text;
+  if (simulated_ > 0) {
+    const double n = static_cast<double>(simulated_);
+    text = fmt::format("certified by simulation: W2 <= {}; fails with probability {} at each input",
+                       simulated_ == 1 ? short_bound(simulated_max_)
+                                       : short_bound(simulated_sum_ / n) + " on average, " +
+                                             short_bound(simulated_max_) + " at worst",
+                       options_.simulation_failure);
+    if (simulated_ > 1)
+      text += fmt::format(", {} for all {} together", options_.simulation_failure * n, simulated_);
+    text += fmt::format("\n  up to {}, bits of ChaCha20 taken as independent and fair\n",
+                        counted(most_draws_, "draw"));
+  }
+  if (simulated_ < count_) {
+    text += fmt::format("no bound by simulation at {}: {}\n", counted(count_ - simulated_, "input"),
+                        simulation_gap_);
+  }
+  return text;
+}
+
 std::string CertifyReport::footer() const {
   std::string text;
   if (count_ > row_limit_) text += fmt::format("  .. and {}\n", counted(count_ - row_limit_, "more input"));
@@ -186,6 +228,7 @@ std::string CertifyReport::footer() const {
     if (!layers_.empty()) text += mean_terms();
     text += bound_line();
   }
+  if (options_.simulate) text += simulation_lines();
   if (statistics_) text += statistics_lines();
   if (options_.epsilon) {
     text += fmt::format("epsilon {} met at {} of {}{}\n", short_number(*options_.epsilon), below_epsilon_,

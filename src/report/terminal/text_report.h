@@ -48,6 +48,7 @@ class CertifyReport {
   [[nodiscard]] std::string neurons(std::size_t layer) const;
   [[nodiscard]] std::string bound_line() const;
   [[nodiscard]] std::string statistics_lines() const;
+  [[nodiscard]] std::string simulation_lines() const;
 
   const Ensemble& ensemble_;
   const Options& options_;
@@ -62,6 +63,10 @@ class CertifyReport {
   double lower_sum_ = 0.0, upper_sum_ = 0.0;
   std::optional<TwoSidedStatistics> statistics_;  ///< the last one; its settings are those of all
   std::vector<LayerSum> layers_;
+  // Bounds certified by simulation: of those that exist.
+  Index simulated_ = 0, most_draws_ = 0;
+  double simulated_sum_ = 0.0, simulated_max_ = 0.0;
+  std::string simulation_gap_;  ///< of the first input without one
   std::string last_reason_;
   std::string missed_reason_;  ///< of the first input that missed epsilon
 };

@@ -1,0 +1,113 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+#include "simulated/coupled_chain.h"
+
+#include <cmath>
+
+#include "methods/moment/surrogate_law.h"
+
+namespace mixcert {
+namespace {
+
+CoupledStep step_of(const Network& network, const MomentTrace& trace, const LayerRuns& runs, Index k) {
+  const MomentLayerTrace& traced = trace.layers[static_cast<std::size_t>(k - 1)];
+  const Gaussian& piece = traced.pieces.component(0);
+  const SurrogateLaw& law = traced.surrogates.front();
+  CoupledStep step;
+  step.activation = &network.activation(k);
+  step.next = &network.layer(k);
+  step.mean = law.mean;
+  step.gain = gain_per_unit(piece, law);
+  step.center = piece.mean;
+  step.noise = mean_noise(*step.next, law).cwiseSqrt();
+  step.weight_norm = runs.norm(k);
+  step.weight_size = enlarged(step.next->weight_mean().norm());
+  step.gained_size = enlarged((step.next->weight_mean() * step.gain.asDiagonal()).norm());
+  step.slope = runs.slopes(k).largest;
+  step.variances = step.next->weight_variances();
+  step.largest_variances = step.variances.rowwise().maxCoeff();
+  return step;
+}
+
+}  // namespace
+
+std::string simulation_refusal(const Network& network) {
+  if (network.hidden_count() == 0) return "the network has no hidden layer, and its law is Gaussian";
+  if (network.has_masks()) return "the network has dropout";
+  if (network.common_factor_count() > 0) return "layers of the network have a factor in common";
+  if (!network.is_gaussian()) return "the network has weights that are not Gaussian";
+  for (Index k = 0; k < network.layer_count(); ++k) {
+    const DenseLayer& layer = network.layer(k);
+    if (!layer.has_independent_outputs())
+      return "weights of layer '" + layer.name() + "' are not independent of each other";
+  }
+  return "";
+}
+
+bool is_simulable(const MomentTrace& trace) {
+  for (const MomentLayerTrace& layer : trace.layers) {
+    const bool is_one = layer.pieces.size() == 1 && layer.plan.empty() && layer.splits.empty() &&
+                        layer.surrogates.size() == 1;
+    if (!is_one) return false;
+  }
+  return !trace.layers.empty() && trace.layers.front().pieces.component(0).covariance.is_diagonal() &&
+         trace.output.size() == 1;
+}
+
+CoupledChain::CoupledChain(const Network& network, const MomentTrace& trace) : runs(network) {
+  const Gaussian& first = trace.layers.front().pieces.component(0);
+  first_mean = first.mean;
+  first_variance = first.covariance.variances();
+  for (Index k = 1; k <= network.hidden_count(); ++k) steps.push_back(step_of(network, trace, runs, k));
+}
+
+Index CoupledChain::normal_count() const {
+  Index count = first_mean.size();
+  for (std::size_t k = 0; k + 1 < steps.size(); ++k) count += steps[k].next->outputs();
+  return count;
+}
+
+// The chain is affine in its normals: its mean and the factor of its covariance are pushed layer by layer,
+// with bounds of what rounding adds to either, in Euclidean and Frobenius norms.
+
+ChainOutput::ChainOutput(const CoupledChain& chain) : mean_(chain.first_mean) {
+  signal_ = chain.first_variance.cwiseSqrt().asDiagonal();
+  factor_error_ = 4.0 * kUnitRoundoff * signal_.norm();
+  for (std::size_t k = 0; k < chain.steps.size(); ++k) {
+    const CoupledStep& step = chain.steps[k];
+    const Matrix& weights = step.next->weight_mean();
+    const double gamma = rounding_gamma(weights.cols() + 16);
+    const Vector moved = step.mean + step.gain.cwiseProduct(mean_ - step.center);
+    const double sizes =
+        step.mean.norm() + step.gain.cwiseProduct(mean_.cwiseAbs() + step.center.cwiseAbs()).norm();
+    mean_error_ = enlarged(step.gained_size * mean_error_ +
+                           gamma * (step.weight_size * sizes + step.next->bias_mean().norm()));
+    mean_ = weights * moved + step.next->bias_mean();
+    const double size = signal_.norm();
+    factor_error_ = enlarged(step.gained_size * factor_error_ + gamma * step.gained_size * size);
+    const Matrix carried = (weights * step.gain.asDiagonal()) * signal_;
+    if (k + 1 == chain.steps.size()) {
+      signal_ = carried;
+      noise_ = step.noise;
+      break;
+    }
+    signal_.resize(carried.rows(), carried.cols() + carried.rows());
+    signal_ << carried, Matrix(step.noise.asDiagonal());
+  }
+  signal_norm_ = enlarged(spectral_norm(signal_) + factor_error_);
+}
+
+double ChainOutput::distance_to(const Gaussian& stored) const {
+  // The same normals through a factor that is off; then Powers and Stormer for two covariances.
+  Matrix difference = signal_ * signal_.transpose();
+  difference.diagonal() += noise_.cwiseAbs2();
+  difference -= stored.covariance.to_dense();
+  const Index m = mean_.size();
+  const double size = signal_.squaredNorm() + noise_.squaredNorm() + stored.covariance.variances().sum();
+  const double gamma = rounding_gamma(signal_.cols() + stored.covariance.rank() + 16);
+  const double trace_norm = std::sqrt(static_cast<double>(m)) * (difference.norm() + gamma * size);
+  const double means =
+      (mean_ - stored.mean).norm() + 2.0 * kUnitRoundoff * (mean_.norm() + stored.mean.norm()) + mean_error_;
+  return enlarged(means + factor_error_ + std::sqrt(enlarged(trace_norm)));
+}
+
+}  // namespace mixcert

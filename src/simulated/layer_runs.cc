@@ -1,0 +1,75 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+#include "simulated/layer_runs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "mixcert/core/rounding.h"
+#include "sensitivity/sensitivity.h"
+
+namespace mixcert {
+namespace {
+
+LayerSlopes slopes_of(const ActivationMap& activation, Index neurons) {
+  double low = INFINITY, high = -INFINITY;
+  for (Index j = 0; j < neurons; ++j) {
+    const SlopeRange range = activation.at(j).slope_range();
+    low = std::min(low, range.low);
+    high = std::max(high, range.high);
+  }
+  return {enlarged(0.5 * std::abs(low + high)), enlarged(0.5 * (high - low)),
+          std::max(std::abs(low), std::abs(high))};
+}
+
+}  // namespace
+
+double spectral_norm(const Matrix& matrix) {
+  const bool is_wide = matrix.cols() > matrix.rows();
+  const Matrix gram = is_wide ? Matrix(matrix * matrix.transpose()) : Matrix(matrix.transpose() * matrix);
+  const double top = std::max(spectral_form(gram)(0), 1e-290);
+  // Verified by a Cholesky factorisation (M.4): the computed eigenvalue is a guess.
+  const double factor = feasibility_factor(Vector::Constant(gram.rows(), top), gram,
+                                           std::max(matrix.rows(), matrix.cols()) + 8);
+  return enlarged(std::sqrt(top * factor));
+}
+
+LayerRuns::LayerRuns(const Network& network) {
+  const Index depth = network.hidden_count();
+  products_ = runs_ = Matrix::Zero(depth, depth);
+  for (Index k = 1; k <= depth; ++k)
+    slopes_.push_back(slopes_of(network.activation(k), network.layer(k).inputs()));
+  for (Index first = 1; first <= depth; ++first) {
+    Matrix product = network.layer(first).weight_mean();
+    // Frobenius norms bound what rounding of the products may hide.
+    double sizes = enlarged(product.norm()), rounding = 0.0;
+    for (Index last = first; last <= depth; ++last) {
+      if (last > first) {
+        const Matrix& next = network.layer(last).weight_mean();
+        rounding = enlarged(next.norm() * rounding + rounding_gamma(next.cols() + 8) * next.norm() * sizes);
+        product = next * product;
+        sizes = enlarged(sizes * next.norm());
+      }
+      products_(last - 1, first - 1) = enlarged(spectral_norm(product) + rounding);
+    }
+  }
+  // From short runs to long ones: below the first Theta_s any run may follow, above it the slopes' middle.
+  for (Index length = 0; length < depth; ++length) {
+    for (Index j = 1; j + length <= depth; ++j) {
+      const Index i = j + length;
+      double middles = 1.0, expanded = 0.0, best = INFINITY;
+      for (Index s = i; s > j; --s) {
+        expanded += middles * product(i, s) * slopes(s).half * runs_(s - 2, j - 1);
+        middles *= slopes(s).middle;
+        best = std::min(best, slopes(s).largest * runs_(i - 1, s - 1) * runs_(s - 2, j - 1));
+      }
+      runs_(i - 1, j - 1) = enlarged(std::min(best, expanded + middles * product(i, j)));
+    }
+  }
+}
+
+double LayerRuns::run(Index last, Index first) const {
+  if (last < first) return 1.0;
+  return enlarged(runs_(last - 1, first - 1) * slopes(first).largest);
+}
+
+}  // namespace mixcert

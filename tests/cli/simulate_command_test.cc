@@ -1,0 +1,100 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// certify --simulate: a third kind of number, in its own place everywhere, the same bits however it is run,
+// and one line for every network that it does not cover.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli/model_files.h"
+#include "cli/program.h"
+#include "mixcert/core/error.h"
+#include "mixcert/io/model_file.h"
+#include "mixcert/io/result_file.h"
+#include "mixcert/network/layer_spec.h"
+
+namespace mixcert::test {
+namespace {
+
+using nlohmann::json;
+using Words = std::vector<std::string>;
+
+class SimulateCommand : public CommandLineTest {
+ protected:
+  SimulateCommand() {
+    save_network(directory_ / "net.safetensors", small_network({3, 12, 12, 12, 2}));
+    write_inputs(directory_ / "x.csv", 3, 3);
+  }
+  [[nodiscard]] Words command(const Words& options = {}) const {
+    Words words = {"certify", "net.safetensors", "--inputs", "x.csv", "--simulate", "--draws", "4096"};
+    words.insert(words.end(), options.begin(), options.end());
+    return words;
+  }
+};
+
+TEST_F(SimulateCommand, StandsInAPlaceOfItsOwn) {
+  const std::string out = run_well(
+      command({"--out", "r.npz", "--json", "r.json", "--report", "r.html", "--simulation-failure", "1e-6"}));
+  EXPECT_CONTAINS(out, "W2 by simulation");
+  EXPECT_CONTAINS(out, "certified by simulation: W2 <= ");
+  EXPECT_CONTAINS(out, "fails with probability 1e-06 at each input, 3e-06 for all 3 together");
+  EXPECT_CONTAINS(out, "bits of ChaCha20 taken as independent and fair");
+  const StoredRun stored = read_run(directory_ / "r.npz");
+  const json report = json::parse(read_text(directory_ / "r.json"));
+  EXPECT_CONTAINS(report["assumptions"].back().get<std::string>(), "certified by simulation");
+  for (std::size_t i = 0; i < stored.results.size(); ++i) {
+    const StoredResult& row = stored.results[i];
+    ASSERT_TRUE(row.simulated.has_value());
+    EXPECT_GT(row.simulated->w2, 0.0);
+    EXPECT_LT(row.simulated->w2, row.w2_bound);  // three hidden layers: the formal bound is far above
+    EXPECT_GE(row.simulated->w2, row.simulated->coupled_cost);
+    EXPECT_EQ(row.simulated->failure_probability, 1e-6);
+    EXPECT_EQ(row.simulated->draws, 4096);
+    EXPECT_EQ(report["results"][i]["w2_bound_simulated"], row.simulated->w2);
+    EXPECT_EQ(report["results"][i]["simulation_draws"], 4096);
+  }
+  const std::string page = read_text(directory_ / "r.html");
+  EXPECT_CONTAINS(page, "W2 by simulation, on average");
+  EXPECT_CONTAINS(page, "fails with probability 1e-06 at each input");
+}
+
+TEST_F(SimulateCommand, HasTheSameBitsForEveryNumberOfThreadsAndAfterAnotherSeedOthers) {
+  const auto bounds = [&](const Words& options) {
+    (void)run_well(command(options));
+    std::vector<double> all;
+    for (const StoredResult& row : read_results(directory_ / "r.npz")) all.push_back(row.simulated->w2);
+    return all;
+  };
+  const auto one = bounds({"--out", "r.npz", "--threads", "1"});
+  EXPECT_EQ(one, bounds({"--out", "r.npz", "--threads", "3"}));
+  EXPECT_NE(one, bounds({"--out", "r.npz", "--seed", "8"}));
+}
+
+TEST_F(SimulateCommand, ExplainIsAboutTheFormalBound) {
+  (void)run_well(command({"--out", "r.npz"}));
+  EXPECT_CONTAINS(run_well({"explain", "r.npz", "--seconds", "0"}), "the same bound");
+}
+
+TEST_F(SimulateCommand, SaysWhyThereIsNoBound) {
+  save_network(directory_ / "net.safetensors", small_network({3, 12, 1}));  // a fitted mixture
+  const std::string out = run_well(command());
+  EXPECT_CONTAINS(out,
+                  "no bound by simulation at 3 inputs: the mixture is not the moment method's one Gaussian");
+}
+
+TEST_F(SimulateCommand, RefusesWhatItDoesNotCover) {
+  expect_refusal(command({"--joint"}), {"--simulate", "--joint"});
+  expect_refusal(command({"--method", "signature"}), {"--simulate", "method signature"});
+  expect_refusal({"certify", "net.safetensors", "--inputs", "x.csv", "--draws", "5000"},
+                 {"--draws", "--simulate"});
+  expect_refusal(command({"--simulation-failure", "1"}), {"--simulation-failure", "below 1"});
+  expect_refusal({"certify", "net.safetensors", "net.safetensors", "--inputs", "x.csv", "--simulate"},
+                 {"--simulate", "ensemble of 2"});
+  const Network network = small_network({3, 12, 2});
+  save_layers(directory_ / "net.safetensors",
+              {DenseSpec{network.layer(0)}, ActivationSpec{Activation(ActivationFunction::Relu)},
+               DropoutSpec{0.5}, DenseSpec{network.layer(1)}});
+  expect_refusal(command({"--out", "r.npz"}), {"--simulate", "dropout"});
+}
+
+}  // namespace
+}  // namespace mixcert::test

@@ -1,0 +1,34 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Certificates by simulation, attacked: small networks with few draws and a failure probability of a tenth.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "simulated/coupled_paths.h"
+#include "simulated/naive_coupling.h"
+#include "simulated/simulated_bound.h"
+
+namespace mixcert::testing {
+namespace {
+
+TEST(SimulatedBoundHeavy, TwoThousandSmallNetworks) {
+  Index failures = 0, bounds = 0;
+  for (std::uint64_t seed = 1000; seed < 3000; ++seed) {
+    const SimulatedCase at = small_case(seed);
+    const SimulatedBound bound =
+        simulated_bound(at.network, *at.trace, 0.0, 0, {1024, 0.1, seed, 2, nullptr});
+    if (std::isnan(bound.w2)) continue;
+    ++bounds;
+    const CoupledChain chain(at.network, *at.trace);
+    const double coupling = std::sqrt(draw_costs(chain, {991, DrawUse::Main, 0, 200000}, 2, nullptr).mean());
+    if (bound.w2 < coupling * 0.995) ++failures;
+  }
+  std::printf("%d of %d below the coupling\n", static_cast<int>(failures), static_cast<int>(bounds));
+  EXPECT_GE(bounds, 1500);
+  EXPECT_LE(10 * failures, bounds);
+}
+
+}  // namespace
+}  // namespace mixcert::testing
