@@ -27,6 +27,9 @@ namespace {
 /// bound: it stays unless another bound is this part of its own or less.
 constexpr double kWorthOwnMoments = 0.5;
 
+/// Means and deviations that are this near to the network's, in deviations, stay as they are.
+constexpr double kGoodMoments = 0.01;
+
 /// The mixture is replaced, and the bound gets what that costs (B.4).
 void replace_mixture(StretchedMixture stretched, const Options& options, Certified& made) {
   made.result.mixture = std::move(stretched.mixture);
@@ -55,6 +58,9 @@ void give_second_order(const Prepared& prepared, Certified& made) {
   const Gaussian output = second_order_output(prepared.network, first.pieces.component(0));
   const Vector deviations = positive_part(output.covariance.variances()).cwiseSqrt();
   if (!output.mean.allFinite() || !deviations.allFinite()) return;
+  const Vector own = made.result.mixture.standard_deviation();
+  const Vector off = (deviations - own).cwiseAbs() + (output.mean - made.result.mixture.mean()).cwiseAbs();
+  if ((off.array() <= kGoodMoments * own.array()).all()) return;
   StretchedMixture stretched = with_moments(output.mean, deviations, made.result.mixture);
   const std::optional<double>& wanted = prepared.options.epsilon;
   const double bound = made.result.w2.value;

@@ -156,12 +156,15 @@ void check_auto(const MomentCase& tested, const Result& moment, Index samples, M
     EXPECT_EQ(chosen.w2.value, signature.w2.value);
     EXPECT_LE(chosen.w2.value, 0.5 * moment.w2.value);
   } else {
-    EXPECT_LE(chosen.w2.value, moment.w2.value);
+    // Behind dependent outputs it is moved to the network's moments, at what that costs (B.4).
+    const double moved = (chosen.mixture.standard_deviation() - moment.mixture.standard_deviation()).norm() +
+                         (chosen.mixture.mean() - moment.mixture.mean()).norm();
+    EXPECT_LE(chosen.w2.value, moment.w2.value + 1.001 * moved + 1e-5 * moment.w2.value);
     if (!tested.network.has_masks()) {
       EXPECT_LE(0.5 * chosen.w2.value, signature.w2.value);
     }
     MomentSummary unused;
-    if (chosen.w2.value < moment.w2.value) check_against_samples(tested, chosen, samples, unused);
+    if (chosen.w2.value != moment.w2.value) check_against_samples(tested, chosen, samples, unused);
   }
   summary.gains.push_back(signature.w2.value / moment.w2.value);
 }

@@ -44,7 +44,7 @@ Theorem output_law_theorem() {
 
 Theorem fitted_law_theorem() {
   Theorem row = {"Y.40",
-                 "mixture fitted to the law of the one output",
+                 "law of the one output, fitted",
                  "stein.md",
                  {precondition::kLastLayer,
                   precondition::kOneOutput,
