@@ -39,19 +39,22 @@ void replace_mixture(StretchedMixture stretched, const Options& options, Certifi
   attach_certificate(made.certificate, options, spent ? Shortage::Budget : Shortage::None, made.result);
 }
 
-/// Has it a layer whose outputs are correlated given its inputs?
-bool has_dependent_outputs(const Network& network) {
+/// Has it a layer whose outputs are correlated given its inputs, or masks that correlate the next layer's?
+bool has_correlated_neurons(const Network& network) {
+  for (Index k = 1; k < network.hidden_count(); ++k) {
+    if (!network.mask(k).is_none()) return true;
+  }
   for (Index k = 0; k < network.layer_count(); ++k) {
     if (!network.layer(k).has_independent_outputs()) return true;
   }
   return false;
 }
 
-/// Weights that several outputs share correlate neurons so much that the surrogate's deviations are off by
-/// several per cent: the Gaussian gets those of second order.
+/// Weights and masks that several outputs share correlate neurons so much that the surrogate's deviations are
+/// off by several per cent: the Gaussian gets those of second order.
 void give_second_order(const Prepared& prepared, Certified& made) {
   const auto* trace = std::get_if<Sealed<MomentTrace>>(&made.trace);
-  if (trace == nullptr || prepared.network.hidden_count() == 0 || !has_dependent_outputs(prepared.network))
+  if (trace == nullptr || prepared.network.hidden_count() == 0 || !has_correlated_neurons(prepared.network))
     return;
   const MomentLayerTrace& first = (*trace)->layers.front();
   if (first.pieces.size() != 1 || made.result.mixture.size() != 1 || !made.result.w2.exists()) return;
