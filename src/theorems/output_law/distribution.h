@@ -119,7 +119,8 @@ DistributionCurve distribution_curve(const DistributionSeries& series);
 
 /// What is known of P(Y > y) and of T(y) = PhiInv(F_Y(y)).
 struct TailPoint {
-  double y, lower, upper;
+  double y;
+  double lower = 0.0, upper = 0.0;
   double up, down;  ///< y - down <= T(y) <= y + up
 
   /// At y_i + part of a cell, from P(Z > y), the change of it, and the error of that.

@@ -59,7 +59,7 @@ std::size_t outermost(const DistributionSide& side, double error) {
 }  // namespace
 
 TailPoint::TailPoint(const LineGrid& grid, std::size_t fine, double change, double error)
-    : y(grid.cell / kTailParts * static_cast<double>(fine)), lower(0.0), upper(0.0) {
+    : y(grid.cell / kTailParts * static_cast<double>(fine)) {
   const LineGrid::Point point = grid.at(y);
   const double tail = point.tail, rate = point.rate;
   lower = reduced(tail) + change - enlarged(error);
