@@ -44,10 +44,10 @@ constexpr double kLeastShare = 1e-6;
 /// `variances` of the combination, whose summands in absolute value add up to `sizes`.
 void require_digits(const Vector& variances, const Vector& sizes) {
   for (Index j = 0; j < variances.size(); ++j) {
-    require(variances(j) >= kLeastShare * sizes(j),
-            "functional: the noise of these outputs cancels, because their weights are correlated; too few "
-            "digits "
-            "of it are left");
+    require(
+        variances(j) >= kLeastShare * sizes(j),
+        "functional: the noise of these outputs cancels, because their weights are correlated, and too few "
+        "digits of it are left");
   }
 }
 

@@ -13,7 +13,7 @@
 #include <variant>
 
 #include "io/formats/npy.h"
-#include "io/test_files.h"
+#include "io/result_fixture.h"
 #include "mixcert/certify/result_text.h"
 
 namespace mixcert {
@@ -45,17 +45,7 @@ Result make_result(Index input, Index size, Index dimension) {
   return result;
 }
 
-class ResultFileTest : public ::testing::Test {
- protected:
-  std::filesystem::path npz() const { return directory_ / "r.npz"; }
-  std::filesystem::path report() const { return directory_ / "r.json"; }
-  void write(const std::vector<Result>& results, const RunRecord& run = {}) {
-    ResultWriter writer(npz(), report(), run);
-    for (const Result& result : results) writer.add(result);
-    writer.finish();
-  }
-  test::TempDirectory directory_;
-};
+class ResultFileTest : public test::ResultFiles {};
 
 TEST_F(ResultFileTest, RoundTripsMixturesOfUnequalSizes) {
   const std::vector<Result> results = {make_result(0, 2, 3), make_result(1, 4, 3), make_result(2, 1, 3)};

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/formats/npy.h"
-#include "io/test_files.h"
+#include "io/result_fixture.h"
 #include "mixcert/io/result_file.h"
 
 namespace mixcert {
@@ -28,17 +28,7 @@ Result make_result(Index input) {
   return result;
 }
 
-class ResultLawsTest : public ::testing::Test {
- protected:
-  std::filesystem::path npz() const { return directory_ / "r.npz"; }
-  std::filesystem::path report() const { return directory_ / "r.json"; }
-  void write(const std::vector<Result>& results, const RunRecord& run = {}) {
-    ResultWriter writer(npz(), report(), run);
-    for (const Result& result : results) writer.add(result);
-    writer.finish();
-  }
-  test::TempDirectory directory_;
-};
+class ResultLawsTest : public test::ResultFiles {};
 
 /// Nodes that depend on `input`.
 std::shared_ptr<const OutputDistribution> make_law(Index input, Index nodes) {
