@@ -189,10 +189,12 @@ CouplingTrace Certifier::coupling(const Certified& made) const {
 Result Certifier::with_statistics(ConstMatrixRef inputs, Certified made) const {
   const Options& options = prepared_->options;
   if (options.simulate) {
+    const Stopwatch watch;
     const auto* trace = std::get_if<Sealed<MomentTrace>>(&made.trace);
     const MomentTrace* own = trace != nullptr && !made.is_fitted ? &**trace : nullptr;
     made.result.simulated = prepared_->services.simulation(
         prepared_->network, own, made.certificate.first.upper, made.result.input, options);
+    made.result.seconds += watch.seconds();
   }
   if (options.statistics == 0) return std::move(made.result);
   made.result.statistics = prepared_->services.statistics(prepared_->network, inputs, made.result.input,

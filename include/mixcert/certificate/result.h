@@ -94,9 +94,10 @@ struct SimulatedBound {
   /// NaN where there is none.
   double w2 = std::numeric_limits<double>::quiet_NaN();
   double failure_probability = 0.0;
-  Index draws = 0;            ///< that were used
-  double coupled_cost = 0.0;  ///< root of the mean cost of the coupling over the draws: an estimate
-  std::string gap;            ///< why there is no bound
+  Index draws = 0;  ///< that were used
+  /// Root of the mean cost of the coupling over the draws: an estimate; NaN like w2.
+  double coupled_cost = std::numeric_limits<double>::quiet_NaN();
+  std::string gap;  ///< why there is no bound
 
   [[nodiscard]] bool exists() const { return w2 == w2; }
 };
