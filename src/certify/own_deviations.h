@@ -13,8 +13,8 @@ struct StretchedMixture {
   UpperBound moved;  ///< W2 between it and the mixture that it was made of
 };
 
-/// With this mean and these deviations of its outputs. Outputs whose deviation is zero on either side keep
-/// theirs.
-StretchedMixture with_moments(const Vector& mean, const Vector& deviations, const GaussianMixture& mixture);
+/// With this mean and the wanted deviations of its outputs. Outputs whose deviation is zero on either side
+/// keep theirs.
+StretchedMixture with_moments(const Vector& mean, const Vector& wanted, const GaussianMixture& mixture);
 
 }  // namespace mixcert
