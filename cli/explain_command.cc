@@ -89,8 +89,8 @@ Index chosen_row(const ExplainArguments& arguments, const StoredRun& stored, con
 
 std::string heading(const Explanation& explanation, const StoredRun& stored, const RunRecord& run,
                     Index row) {
-  const double before = stored.results[static_cast<std::size_t>(row)].w2_bound;
-  const double now = explanation.result.w2.value;
+  const StoredResult& own = stored.results[static_cast<std::size_t>(row)];
+  const double before = own.w2_bound, now = explanation.result.w2.value;
   std::string text = fmt::format("{} of {}: W2({}, mixture) <= {} by method {}; relative {}\n",
                                  run.joint ? "joint law" : fmt::format("input {}", row), stored.file,
                                  (run.functional.empty() ? "" : run.functional + " of the ") +
@@ -98,6 +98,13 @@ std::string heading(const Explanation& explanation, const StoredRun& stored, con
                                  short_bound(now), to_string(explanation.result.method),
                                  short_bound(explanation.result.relative_w2));
   if (now == before) return text + "certified again from the file: the same bound\n";
+  // Simulation may have put a mixture in the place of the Gaussian, whose bound this is.
+  if (own.simulated && own.simulated->exists() && now < before) {
+    return text + fmt::format(
+                      "the file's own mixture was fitted to draws; the distance between the two is part of "
+                      "its bound {}\n",
+                      short_bound(before));
+  }
   return text + fmt::format("warning: the file has the bound {}, written by version {}; this is version {}\n",
                             format_number(before), run.version, version());
 }

@@ -93,6 +93,7 @@ py::object simulated_of(const ResultView& view) {
   values["failure_probability"] = simulated->failure_probability;
   values["draws"] = simulated->draws;
   values["coupled_cost"] = simulated->coupled_cost;
+  values["theorem"] = simulated->theorem;
   values["gap"] = simulated->gap;
   return values;
 }

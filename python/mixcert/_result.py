@@ -182,7 +182,8 @@ class Result:
     @property
     def simulated(self) -> Optional[Dict[str, Any]]:
         """A bound of W2(p, q) certified by simulation, with option `simulate` only: `w2_bound` holds but for
-        `failure_probability` over the program's own draws; NaN where there is none, and `gap` says why."""
+        `failure_probability` over the program's own draws; NaN where there is none, and `gap` says why.
+        `theorem` is what proves it, F.8 or F.11 of docs/theory."""
         return self._core.simulated
 
     @property

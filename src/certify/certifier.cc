@@ -31,12 +31,19 @@ constexpr double kWorthOwnMoments = 0.5;
 constexpr double kGoodMoments = 0.01;
 
 /// The mixture is replaced, and the bound gets what that costs (B.4).
-void replace_mixture(StretchedMixture stretched, const Options& options, Certified& made) {
-  made.result.mixture = std::move(stretched.mixture);
-  made.certificate.first = made.certificate.first + stretched.moved;
+void replace_mixture(GaussianMixture mixture, const UpperBound& moved, const Options& options,
+                     Certified& made) {
+  made.result.mixture = std::move(mixture);
+  made.certificate.first = made.certificate.first + moved;
   made.certificate.add_up();
   const bool spent = made.result.termination == Termination::BudgetSpent;
   attach_certificate(made.certificate, options, spent ? Shortage::Budget : Shortage::None, made.result);
+}
+
+/// Would a mixture that is so far from its own have the wanted bound no more?
+bool would_miss(const Options& options, const Certified& made, const UpperBound& moved) {
+  const double bound = made.result.w2.value;
+  return options.epsilon && bound <= *options.epsilon && !(enlarged(bound + moved.upper) <= *options.epsilon);
 }
 
 /// Has it a layer whose outputs are correlated given its inputs, or masks that correlate the next layer's?
@@ -64,11 +71,9 @@ void give_second_order(const Prepared& prepared, Certified& made) {
   const Vector own = made.result.mixture.standard_deviation();
   const Vector off = (deviations - own).cwiseAbs() + (output.mean - made.result.mixture.mean()).cwiseAbs();
   if ((off.array() <= kGoodMoments * own.array()).all()) return;
-  StretchedMixture stretched = with_moments(output.mean, deviations, made.result.mixture);
-  const std::optional<double>& wanted = prepared.options.epsilon;
-  const double bound = made.result.w2.value;
-  if (wanted && bound <= *wanted && !(enlarged(bound + stretched.moved.upper) <= *wanted)) return;
-  replace_mixture(std::move(stretched), prepared.options, made);
+  const StretchedMixture stretched = with_moments(output.mean, deviations, made.result.mixture);
+  if (would_miss(prepared.options, made, stretched.moved)) return;
+  replace_mixture(stretched.mixture, stretched.moved, prepared.options, made);
   made.is_fitted = true;
 }
 
@@ -132,8 +137,9 @@ Certified Certifier::smallest(ConstMatrixRef inputs, Certified best) const {
   const double seconds = best.result.seconds + other.result.seconds;
   if (prepared_->network.has_masks() && other.result.w2.exists()) {
     const GaussianMixture& own = best.result.mixture;
-    replace_mixture(with_moments(own.mean(), own.standard_deviation(), other.result.mixture),
-                    prepared_->options, other);
+    const StretchedMixture stretched =
+        with_moments(own.mean(), own.standard_deviation(), other.result.mixture);
+    replace_mixture(stretched.mixture, stretched.moved, prepared_->options, other);
   }
   const bool is_wanted = other.result.termination == Termination::EpsilonReached;
   if (is_wanted || !(kWorthOwnMoments * best.result.w2.value <= other.result.w2.value))
@@ -186,16 +192,28 @@ CouplingTrace Certifier::coupling(const Certified& made) const {
                     made.trace);
 }
 
+void Certifier::simulate(Certified& made) const {
+  const Options& options = prepared_->options;
+  const Stopwatch watch;
+  const auto* trace = std::get_if<Sealed<MomentTrace>>(&made.trace);
+  const MomentTrace* own = trace != nullptr && !made.is_fitted ? &**trace : nullptr;
+  Simulation simulation = prepared_->services.simulation(
+      prepared_->network, own, made.certificate.first.upper, made.result.input, options);
+  if (auto& closer = simulation.closer) {
+    const UpperBound moved = UpperBound::exact(closer->moved);
+    if (!would_miss(options, made, moved)) {
+      replace_mixture(std::move(closer->mixture), moved, options, made);
+      made.is_fitted = true;
+      simulation.bound.w2 = closer->w2;
+    }
+  }
+  made.result.simulated = std::move(simulation.bound);
+  made.result.seconds += watch.seconds();
+}
+
 Result Certifier::with_statistics(ConstMatrixRef inputs, Certified made) const {
   const Options& options = prepared_->options;
-  if (options.simulate) {
-    const Stopwatch watch;
-    const auto* trace = std::get_if<Sealed<MomentTrace>>(&made.trace);
-    const MomentTrace* own = trace != nullptr && !made.is_fitted ? &**trace : nullptr;
-    made.result.simulated = prepared_->services.simulation(
-        prepared_->network, own, made.certificate.first.upper, made.result.input, options);
-    made.result.seconds += watch.seconds();
-  }
+  if (options.simulate) simulate(made);
   if (options.statistics == 0) return std::move(made.result);
   made.result.statistics = prepared_->services.statistics(prepared_->network, inputs, made.result.input,
                                                           coupling(made), made.result.mixture, options);

@@ -46,6 +46,8 @@ class Certifier {
   [[nodiscard]] Certified smallest(ConstMatrixRef inputs, Certified best) const;
   /// What every result goes through.
   [[nodiscard]] Certified finished(Certified made, Index index) const;
+  /// Adds a bound certified by simulation, and takes a mixture that simulation finds closer.
+  void simulate(Certified& made) const;
   [[nodiscard]] Result with_statistics(ConstMatrixRef inputs, Certified made) const;
 
   std::unique_ptr<Prepared> prepared_;      ///< methods refer to it

@@ -76,32 +76,57 @@ Vector SlopeMoments::deviations(double q) const {
   return phi;
 }
 
-double SlopeMoments::of_network(double q) const {
+double SlopeMoments::source(Index k, const Vector& deviations) const {
+  if (k == 1) return std::sqrt(first_largest_);
+  const Layer& before = layer(k - 1);
+  const double spread =
+      std::sqrt(before.largest_variance) * chain_.runs.slopes(k - 1).largest * deviations(k - 2);
+  return std::min(before.path_deviation + spread, before.bounded_deviation);
+}
+
+double SlopeMoments::over_sources(double q, Index last, double last_noise) const {
   const Index depth = chain_.depth();
   const LayerRuns& runs = chain_.runs;
   const Vector phi = deviations(q);
   // How a source at z_k reaches the output: p_{depth+1} = 1.
   Vector reach = Vector::Zero(depth + 2);
   reach(depth + 1) = 1.0;
-  double squares = 0.0;
+  double squares = last > depth ? std::pow(source(depth + 1, phi), 2) : 0.0;
   for (Index k = depth; k >= 1; --k) {
     double sum = runs.run(depth, k);
     for (Index j = k; j <= depth; ++j) {
       const Layer& own = layer(j);
-      const double noise =
-          j == depth ? own.column_sums.maxCoeff() : own.row_sum + (q - 2.0) * own.row_largest;
+      const double noise = j == depth ? last_noise : own.row_sum + (q - 2.0) * own.row_largest;
       sum += reach(j + 1) * std::sqrt(noise) * runs.slopes(j).largest * runs.run(j - 1, k);
     }
     reach(k) = enlarged(sum);
-    double source = std::sqrt(first_largest_);
-    if (k > 1) {
-      const Layer& before = layer(k - 1);
-      const double spread = std::sqrt(before.largest_variance) * runs.slopes(k - 1).largest * phi(k - 2);
-      source = std::min(before.path_deviation + spread, before.bounded_deviation);
-    }
-    squares += std::pow(reach(k) * source, 2);
+    squares += std::pow(reach(k) * source(k, phi), 2);
   }
   return enlarged(std::sqrt(enlarged(squares)));
+}
+
+double SlopeMoments::of_network(double q) const {
+  return over_sources(q, chain_.depth(), layer(chain_.depth()).column_sums.maxCoeff());
+}
+
+double SlopeMoments::of_output(double q) const {
+  const Layer& last = layer(chain_.depth());
+  return over_sources(q, chain_.depth() + 1, last.row_sum + (q - 2.0) * last.row_largest);
+}
+
+SlopeTail::SlopeTail(const std::function<double(double)>& norm) {
+  for (std::size_t i = 0; i < kExponents.size(); ++i) norms_[i] = norm(kExponents[i]);
+}
+
+double SlopeTail::square_beyond(double probability) const {
+  if (!(probability < 1.0)) return INFINITY;
+  const double log_inverse = -std::log(probability) * (1.0 - 1e-12);
+  double least = INFINITY;
+  for (std::size_t i = 0; i < kExponents.size(); ++i) {
+    const double power = std::exp(-(1.0 - 2.0 / kExponents[i]) * log_inverse);
+    least = std::min(least, 2.0 / log_inverse * power * norms_[i] * norms_[i]);
+  }
+  return enlarged(least);
 }
 
 }  // namespace mixcert

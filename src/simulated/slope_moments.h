@@ -1,7 +1,11 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Moments of the slope of the coupling's cost in the normals that drive it: docs/theory/simulation.md (F.6).
+// Moments of slopes in the normals that drive a network, of the coupling's cost and of one output, and what
+// they say of tails: docs/theory/simulation.md (F.3), (F.6), (F.11).
 #pragma once
+
+#include <array>
+#include <functional>
 
 #include "simulated/coupled_chain.h"
 
@@ -16,8 +20,15 @@ class SlopeMoments {
   /// No less than the norm of order q >= 2 of the slope of |v| in the normals, without the chain's own part:
   /// (sum_k p_k^2 tau_k^2)^{1/2}.
   [[nodiscard]] double of_network(double q) const;
+  /// The same of the network's one output y itself, all normals counted: (F.11).
+  [[nodiscard]] double of_output(double q) const;
 
  private:
+  /// (sum_k p_k^2 tau_k^2)^{1/2} over sources k = 1 .. last, the last layer's noise answering to its
+  /// activations by `last_noise`.
+  [[nodiscard]] double over_sources(double q, Index last, double last_noise) const;
+  /// tau_k: norm of the largest deviation of source k.
+  [[nodiscard]] double source(Index k, const Vector& deviations) const;
   struct Layer {
     Vector column_sums, column_largest;       ///< of V_lj over outputs l of the next layer
     double value_error = 0.0;                 ///< of the activations, computed against exact
@@ -36,6 +47,21 @@ class SlopeMoments {
   const CoupledChain& chain_;
   std::vector<Layer> layers_;
   double first_sum_ = 0.0, first_largest_ = 0.0;
+};
+
+/// What a law has beyond a point: 2/log(1/eps) eps^{1-2/q} Gamma_q^2, smallest over q, is no less than
+/// E (F - t)_+^2 where P(F > t) <= eps (F.3).
+class SlopeTail {
+ public:
+  /// `norm(q)` is no less than the norm of order q of F's slope.
+  explicit SlopeTail(const std::function<double(double)>& norm);
+
+  [[nodiscard]] double square_beyond(double probability) const;
+
+ private:
+  static constexpr std::array<double, 12> kExponents = {2.5,  3.0,  4.0,  6.0,  9.0,   14.0,
+                                                        20.0, 30.0, 48.0, 80.0, 130.0, 200.0};
+  std::array<double, kExponents.size()> norms_{};
 };
 
 }  // namespace mixcert

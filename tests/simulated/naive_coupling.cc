@@ -62,7 +62,7 @@ SimulatedCase::SimulatedCase(Network made, Vector at) : network(std::move(made))
       propagate_moments(network, input, [](Index, const GaussianMixture&) { return MomentChoices{}; }, {});
 }
 
-SimulatedCase small_case(std::uint64_t seed) {
+SimulatedCase small_case(std::uint64_t seed, Index outputs_wanted) {
   Generator generator = make_generator(seed, Stream::Example, 2801);
   const auto number = [&] { return random_matrix(generator, 1, 1)(0, 0); };
   const auto pick = [&](Index count) {
@@ -76,7 +76,8 @@ SimulatedCase small_case(std::uint64_t seed) {
   Index inputs = 1 + pick(2);
   const Index features = inputs;
   for (Index k = 0; k <= depth; ++k) {
-    const Index outputs = 1 + pick(3);
+    const Index drawn = 1 + pick(3);
+    const Index outputs = k == depth && outputs_wanted > 0 ? outputs_wanted : drawn;
     Matrix mean = random_matrix(generator, outputs, inputs);
     Vector bias = random_matrix(generator, outputs, 1);
     if (pick(3) == 0) bias = -mean.rowwise().sum();              // at the kink for inputs of one
@@ -94,13 +95,13 @@ SimulatedCase small_case(std::uint64_t seed) {
 }
 
 SimulatedCase deep_case(Index width, Index depth, double noise, ActivationFunction function,
-                        std::uint64_t seed) {
+                        std::uint64_t seed, Index outputs) {
   Generator generator = make_generator(seed, Stream::Example, 2802);
   const Index features = 2 * width;
   std::vector<DenseLayer> layers;
   std::vector<ActivationMap> activations;
   for (Index k = 0; k <= depth; ++k) {
-    const Index in = k == 0 ? features : width, out = k == depth ? 10 : width;
+    const Index in = k == 0 ? features : width, out = k == depth ? outputs : width;
     const double fan = 1.0 / std::sqrt(static_cast<double>(in));
     layers.emplace_back("layer" + std::to_string(k), std::sqrt(2.0) * fan * random_matrix(generator, out, in),
                         Vector::Zero(out),
@@ -118,16 +119,40 @@ Index naive_normal_count(const SimulatedCase& at) {
   return count;
 }
 
-long double naive_cost(const SimulatedCase& at, const Vector& normals) {
-  const Index depth = at.network.hidden_count();
+namespace {
+
+/// The first hidden layer's pre-activations from the first of the normals.
+Numbers first_pre_activations(const SimulatedCase& at, const Vector& normals) {
   const Gaussian& first = at.trace->layers.front().pieces.component(0);
-  Numbers z, zh;
-  Index next = 0;
+  Numbers z;
   for (Index j = 0; j < first.dimension(); ++j) {
     const Number deviation = std::sqrt(static_cast<Number>(first.covariance.variances()(j)));
-    z.push_back(first.mean(j) + deviation * normals(next++));
+    z.push_back(first.mean(j) + deviation * normals(j));
   }
-  zh = z;
+  return z;
+}
+
+}  // namespace
+
+long double naive_output(const SimulatedCase& at, const Vector& normals) {
+  Numbers z = first_pre_activations(at, normals);
+  auto next = static_cast<Index>(z.size());
+  for (Index k = 1; k <= at.network.hidden_count(); ++k) {
+    const DenseLayer& layer = at.network.layer(k);
+    Numbers a;
+    for (std::size_t j = 0; j < z.size(); ++j)
+      a.push_back(value(at.network.activation(k).at(static_cast<Index>(j)), z[j]));
+    const Numbers s = noise_of(layer, a);
+    z = affine(layer, a);
+    for (std::size_t l = 0; l < s.size(); ++l) z[l] += std::sqrt(s[l]) * normals(next++);
+  }
+  return z.front();
+}
+
+long double naive_cost(const SimulatedCase& at, const Vector& normals) {
+  const Index depth = at.network.hidden_count();
+  Numbers z = first_pre_activations(at, normals), zh = z;
+  auto next = static_cast<Index>(z.size());
   for (Index k = 1; k <= depth; ++k) {
     const DenseLayer& layer = at.network.layer(k);
     const MomentLayerTrace& traced = at.trace->layers[static_cast<std::size_t>(k - 1)];

@@ -74,13 +74,19 @@ double coupling(const SimulatedCase& at, Index draws) {
   return std::sqrt(draw_costs(chain, {991, DrawUse::Main, 0, draws}, 1, nullptr).mean());
 }
 
-TEST(SimulatedBound, FailsAsRarelyAsItSays) {
+/// (F.8), also where there is one output.
+SimulatedBound coupling_bound(const SimulatedCase& at, const SimulationSettings& settings) {
+  const CoupledChain chain(at.network, *at.trace);
+  return CouplingSimulation(chain, settings).bound(at.trace->output.component(0));
+}
+
+TEST(CouplingSimulation, FailsAsRarelyAsItSays) {
   Index failures = 0, bounds = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const SimulatedCase at = small_case(seed);
     if (!simulation_refusal(at.network).empty()) continue;
     const SimulatedBound bound =
-        simulated_bound(at.network, *at.trace, 0.0, 0, {1024, 0.1, seed, 1, nullptr});
+        coupling_bound(at, {.draws = 1024, .failure_probability = 0.1, .seed = seed});
     if (std::isnan(bound.w2)) continue;
     ++bounds;
     if (bound.w2 < coupling(at, 20000) * 0.99) ++failures;
@@ -91,12 +97,12 @@ TEST(SimulatedBound, FailsAsRarelyAsItSays) {
   EXPECT_LE(10 * failures, bounds);
 }
 
-TEST(SimulatedBound, IsCloseToTheCoupling) {
+TEST(CouplingSimulation, IsCloseToTheCoupling) {
   for (const auto& [depth, function] : {std::pair<Index, ActivationFunction>{2, ActivationFunction::Relu},
                                         {3, ActivationFunction::Relu},
                                         {3, ActivationFunction::Tanh}}) {
     const SimulatedCase at = deep_case(48, depth, 0.3, function, 3);
-    const SimulatedBound bound = simulated_bound(at.network, *at.trace, 0.0, 0, {65536, 1e-9, 1, 2, nullptr});
+    const SimulatedBound bound = coupling_bound(at, {.draws = 65536, .seed = 1, .threads = 2});
     std::printf("depth %d: bound %.4f, coupling %.4f, draws %d\n", static_cast<int>(depth), bound.w2,
                 bound.coupled_cost, static_cast<int>(bound.draws));
     EXPECT_GE(bound.w2, bound.coupled_cost);

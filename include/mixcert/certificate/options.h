@@ -73,7 +73,7 @@ struct Options {
   Index statistics = 0;
   /// Probability with which the statistical upper bound may fail, asymptotically; in (0,1). (C.4)
   double failure_probability = 1e-6;
-  /// A bound certified by simulation beside the formal one (F.8).
+  /// A bound certified by simulation beside the formal one (F.8), (F.11).
   bool simulate = false;
   /// Most draws of the simulation at each input; fewer where they suffice.
   Index draws = 100000;

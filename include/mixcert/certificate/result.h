@@ -88,16 +88,18 @@ struct TwoSidedStatistics {
   std::string assumption;            ///< under which both hold
 };
 
-/// A bound of W2(network, mixture) certified by simulation (F.8): it holds but for a probability over the
-/// program's own draws. Neither the formal bound nor a statistic.
+/// A bound of W2(network, mixture) certified by simulation: it holds but for a probability over the program's
+/// own draws. Neither the formal bound nor a statistic.
 struct SimulatedBound {
   /// NaN where there is none.
   double w2 = std::numeric_limits<double>::quiet_NaN();
   double failure_probability = 0.0;
   Index draws = 0;  ///< that were used
-  /// Root of the mean cost of the coupling over the draws: an estimate; NaN like w2.
+  /// Root of the mean cost of the coupling over the draws: an estimate; NaN where the coupling is not what
+  /// bounds w2.
   double coupled_cost = std::numeric_limits<double>::quiet_NaN();
-  std::string gap;  ///< why there is no bound
+  std::string theorem;  ///< its number in docs/theory; empty where there is no bound
+  std::string gap;      ///< why there is no bound
 
   [[nodiscard]] bool exists() const { return w2 == w2; }
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "mixcert/certificate/options.h"
@@ -35,11 +36,23 @@ using EnsembleStatisticsService = std::function<TwoSidedStatistics(const Ensembl
                                                                    const std::vector<CouplingTrace>&,
                                                                    const GaussianMixture&, const Options&)>;
 
+/// What simulation leaves: a bound of the trace's own mixture, and where there is one a mixture that is
+/// closer. Both bounds fail together.
+struct Simulation {
+  struct Closer {
+    GaussianMixture mixture;
+    double w2 = 0.0;     ///< certified by simulation
+    double moved = 0.0;  ///< no less than W2 between it and the trace's mixture: formal
+  };
+  SimulatedBound bound;
+  std::optional<Closer> closer;
+};
+
 /// A bound certified by simulation of one result: network, the moment method's trace (null where the mixture
 /// is another's), what bounds the rounding of its first layer, index of the input, and the options. Throws
-/// InvalidArgument for networks that (F.8) does not cover.
+/// InvalidArgument for networks that docs/theory/simulation.md does not cover.
 using SimulationService =
-    std::function<SimulatedBound(const Network&, const MomentTrace*, double, Index, const Options&)>;
+    std::function<Simulation(const Network&, const MomentTrace*, double, Index, const Options&)>;
 
 /// What the numerical library takes from outside.
 struct Services {

@@ -169,6 +169,7 @@ void visit_simulated(Bytes& bytes, Simulated& simulated) {
   bytes.number(simulated.failure_probability);
   bytes.number(simulated.draws);
   bytes.number(simulated.coupled_cost);
+  bytes.text(simulated.theorem);
   bytes.text(simulated.gap);
 }
 

@@ -45,6 +45,7 @@ void add_simulated(const SimulatedBound& simulated, ordered_json& entry) {
   entry["simulation_failure_probability"] = simulated.failure_probability;
   entry["simulation_draws"] = simulated.draws;
   entry["simulation_coupled_cost"] = simulated.coupled_cost;
+  if (!simulated.theorem.empty()) entry["simulation_theorem"] = simulated.theorem;
   if (!simulated.gap.empty()) entry["simulation_gap"] = simulated.gap;
 }
 

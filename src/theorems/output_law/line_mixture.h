@@ -20,8 +20,18 @@ struct MixtureFit {
   double distance;      ///< W2 to the law, about
 };
 
+/// A law of mean zero and variance one, as a fit sees it.
+struct FitTarget {
+  /// The same for all laws: a fixed distance apart, as far as fits look.
+  static Eigen::ArrayXd nodes();
+
+  Eigen::ArrayXd values;   ///< P(y <= node)
+  Eigen::ArrayXd density;  ///< at the nodes
+};
+FitTarget fit_target(const DistributionCurve& curve);
+
 /// `count` components.
-MixtureFit fit_mixture(const DistributionCurve& curve, Index count);
+MixtureFit fit_mixture(const FitTarget& target, Index count);
 
 /// W2 between the law and the mixture; infinite where nothing is known.
 UpperBound distance_to_mixture(const ComputedLaw& law, const UnitMixture& mixture);

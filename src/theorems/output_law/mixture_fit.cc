@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// A mixture fitted to a computed distribution function F: Levenberg and Marquardt's method for
+// A mixture fitted to a distribution function F: Levenberg and Marquardt's method for
 //     sum over nodes of (F_q - F)^2 / f,
 // to first order W2^2 on the line (Y.5). It is a choice: no bound rests on how good it is, so that the normal
 // distribution function is a polynomial here. Expectation and maximisation would need hundreds of steps for
@@ -27,28 +27,6 @@ constexpr double kLargestStep = 0.7;
 constexpr double kLittle = 1e-3;
 constexpr double kSmallestDeviation = 0.2;
 
-struct Target {
-  Column nodes, values, roots;  ///< F, and (spacing / density)^{1/2}
-
-  explicit Target(const DistributionCurve& curve) {
-    const LineGrid& grid = *curve.upper.grid;
-    const auto stride = static_cast<std::size_t>(std::llround(kSpacing / grid.cell));
-    const auto half = static_cast<Index>(kReach / kSpacing);
-    nodes.resize(2 * half + 1);
-    values.resize(nodes.size());
-    roots.resize(nodes.size());
-    for (Index i = -half; i <= half; ++i) {
-      const auto at = static_cast<std::size_t>(std::abs(i)) * stride;
-      const DistributionSide& side = i < 0 ? curve.lower : curve.upper;
-      const double tail = grid.tail[at] + side.value[at];
-      const double density = grid.density[at] + side.slope[at];
-      nodes(i + half) = kSpacing * static_cast<double>(i);
-      values(i + half) = i < 0 ? tail : 1.0 - tail;
-      roots(i + half) = std::sqrt(kSpacing / std::max(density, kLeastDensity));
-    }
-  }
-};
-
 /// Phi to seven digits (Abramowitz and Stegun, 26.2.17), from the density.
 Column rough_cdf(const Column& x, const Column& density) {
   const Column t = (1.0 + 0.2316419 * x.abs()).inverse();
@@ -61,7 +39,12 @@ Column rough_cdf(const Column& x, const Column& density) {
 /// Logarithms of weights, means, logarithms of deviations.
 class Fit {
  public:
-  Fit(const Target& target, Index count) : target_(target), count_(count), at_(3 * count) {
+  Fit(const FitTarget& target, Index count)
+      : nodes_(FitTarget::nodes()),
+        values_(target.values),
+        roots_((kSpacing / target.density.max(kLeastDensity)).sqrt()),
+        count_(count),
+        at_(3 * count) {
     const double k = static_cast<double>(count);
     double squares = 0.0;
     for (Index i = 0; i < count; ++i) {
@@ -122,8 +105,8 @@ class Fit {
  private:
   [[nodiscard]] double quantile(double p) const {
     Index i = 0;
-    while (i + 1 < target_.nodes.size() && target_.values(i) < p) ++i;
-    return target_.nodes(i);
+    while (i + 1 < nodes_.size() && values_(i) < p) ++i;
+    return nodes_(i);
   }
 
   [[nodiscard]] Column normalised(const Vector& at) const {
@@ -133,11 +116,11 @@ class Fit {
 
   double evaluate(const Vector& at, Vector& residuals, Matrix& jacobian) const {
     const Column weights = normalised(at);
-    jacobian.resize(target_.nodes.size(), 3 * count_);
-    Column sum = Column::Zero(target_.nodes.size());
+    jacobian.resize(nodes_.size(), 3 * count_);
+    Column sum = Column::Zero(nodes_.size());
     for (Index i = 0; i < count_; ++i) {
       const double inverse = std::exp(-at(2 * count_ + i));
-      const Column x = (target_.nodes - at(count_ + i)) * inverse;
+      const Column x = (nodes_ - at(count_ + i)) * inverse;
       const Column density = 0.3989422804014327 * (-0.5 * x.square()).exp();
       const Column values = weights(i) * rough_cdf(x, density);
       sum += values;
@@ -147,12 +130,12 @@ class Fit {
     }
     // A weight takes from all others.
     for (Index i = 0; i < count_; ++i) jacobian.col(i).array() -= weights(i) * sum;
-    jacobian.array().colwise() *= target_.roots;
-    residuals = ((sum - target_.values) * target_.roots).matrix();
+    jacobian.array().colwise() *= roots_;
+    residuals = ((sum - values_) * roots_).matrix();
     return residuals.squaredNorm();
   }
 
-  const Target& target_;
+  Column nodes_, values_, roots_;  ///< F, and (spacing / density)^{1/2}
   Index count_;
   Vector at_, residuals_;
   Matrix jacobian_;
@@ -161,8 +144,27 @@ class Fit {
 
 }  // namespace
 
-MixtureFit fit_mixture(const DistributionCurve& curve, Index count) {
-  const Target target(curve);
+Eigen::ArrayXd FitTarget::nodes() {
+  const auto half = static_cast<Index>(kReach / kSpacing);
+  return kSpacing * Column::LinSpaced(2 * half + 1, static_cast<double>(-half), static_cast<double>(half));
+}
+
+FitTarget fit_target(const DistributionCurve& curve) {
+  const LineGrid& grid = *curve.upper.grid;
+  const auto stride = static_cast<std::size_t>(std::llround(kSpacing / grid.cell));
+  const auto half = static_cast<Index>(kReach / kSpacing);
+  FitTarget target{Column(2 * half + 1), Column(2 * half + 1)};
+  for (Index i = -half; i <= half; ++i) {
+    const auto at = static_cast<std::size_t>(std::abs(i)) * stride;
+    const DistributionSide& side = i < 0 ? curve.lower : curve.upper;
+    const double tail = grid.tail[at] + side.value[at];
+    target.values(i + half) = i < 0 ? tail : 1.0 - tail;
+    target.density(i + half) = grid.density[at] + side.slope[at];
+  }
+  return target;
+}
+
+MixtureFit fit_mixture(const FitTarget& target, Index count) {
   Fit fit(target, count);
   fit.improve();
   return {fit.mixture(), fit.cost()};

@@ -122,9 +122,10 @@ FittedOutput in_own_units(const OutputUnits& units, const UnitMixture& fitted, c
 /// The fewest components of those tried that are within five per cent of the closest, or that are wanted.
 UnitMixture best_fit(const DistributionCurve& curve, Index most, double wanted) {
   std::vector<MixtureFit> fits;
+  const FitTarget target = fit_target(curve);
   for (const Index count : kCounts) {
     if (count > most) break;
-    fits.push_back(fit_mixture(curve, count));
+    fits.push_back(fit_mixture(target, count));
     if (fits.back().distance < 0.8 * wanted) break;
   }
   double least = INFINITY;

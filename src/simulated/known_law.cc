@@ -1,0 +1,108 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+#include "simulated/known_law.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "mixcert/core/rounding.h"
+
+namespace mixcert {
+namespace {
+
+double square(double x) { return x * x; }
+
+/// On levels from .. to the mixture's quantiles lie in [low, high].
+struct Cell {
+  double low, high, from, to;
+};
+
+/// One side of the line, what is outside of the band's levels.
+class TailCost {
+ public:
+  explicit TailCost(const std::vector<TailRoot>& known) : known_(known), beyond_(known.size(), 0.0) {}
+
+  /// The law may be `outward` farther in than the mixture, and the mixture farther in than each known point,
+  /// over a share `mass` of the levels.
+  void add(double mass, double outward, const std::function<double(double)>& inward) {
+    outward_ += mass * square(positive_part(outward));
+    for (std::size_t i = 0; i < known_.size(); ++i)
+      beyond_[i] += mass * square(positive_part(inward(known_[i].from)));
+  }
+
+  /// `end` is the mixture's own tail beyond its nodes, `gap` how far the law is from there at most, on levels
+  /// of the rounding of distribution functions.
+  [[nodiscard]] double sum(double end_square, double gap) const {
+    const double outward =
+        std::sqrt(outward_) + std::sqrt(end_square) + positive_part(gap) * std::sqrt(2.0 * kLineCdfError);
+    double least = INFINITY;
+    for (std::size_t i = 0; i < known_.size(); ++i)
+      least = std::min(least, square(known_[i].root + std::sqrt(beyond_[i])));
+    return enlarged(square(outward) + least);
+  }
+
+ private:
+  const std::vector<TailRoot>& known_;
+  std::vector<double> beyond_;
+  double outward_ = 0.0;
+};
+
+/// A cell has no more levels than this, also at an atom.
+constexpr double kMostLevels = 0x1.0p-12;
+
+std::vector<Cell> cells_of(const LineLaw& mixture, const std::vector<double>& nodes) {
+  std::vector<Cell> cells;
+  double before = mixture.cdf(nodes.front());
+  for (std::size_t i = 1; i < nodes.size(); ++i) {
+    const double after = mixture.cdf(nodes[i]);
+    // Twice the error, for the roundings of these sums.
+    const double from = std::max(0.0, before - 2.0 * kLineCdfError);
+    const double to = std::min(1.0, after + 2.0 * kLineCdfError);
+    const int parts = static_cast<int>((to - from) / kMostLevels) + 1;
+    for (int part = 0; part < parts; ++part) {
+      const double start = from + (to - from) * part / parts;
+      cells.push_back(
+          {nodes[i - 1], nodes[i], start, part + 1 == parts ? to : from + (to - from) * (part + 1) / parts});
+    }
+    before = after;
+  }
+  return cells;
+}
+
+}  // namespace
+
+KnownLaw known_mixture(const LineLaw& law) {
+  const QuantileBand band(law);
+  const double root = std::sqrt(law.end_square());
+  return {band, {{band.least(), root}}, {{band.most(), root}}};
+}
+
+double distance_on_line(const KnownLaw& law, const LineLaw& mixture) {
+  const QuantileBand& band = law.band;
+  const double first = band.first(), last = band.last();
+  if (!(first < last)) return INFINITY;
+  const std::vector<double> nodes = mixture.nodes();
+  double middle = 0.0;
+  TailCost lower(law.lower), upper(law.upper);
+  for (const Cell& cell : cells_of(mixture, nodes)) {
+    if (const double b = std::min(cell.to, first); b > cell.from) {
+      lower.add(b - cell.from, band.upper(b) - cell.low, [&](double from) { return cell.high - from; });
+    }
+    if (const double a = std::max(cell.from, first), b = std::min(cell.to, last); b > a) {
+      const double off = std::max(cell.high - band.lower(a), band.upper(b) - cell.low);
+      middle += (b - a) * square(off);
+    }
+    if (const double a = std::max(cell.from, last); cell.to > a) {
+      upper.add(cell.to - a, cell.high - band.lower(a), [&](double from) { return from - cell.low; });
+    }
+  }
+  const double end = mixture.end_square();
+  const double sum = enlarged(middle) + lower.sum(end, band.upper(first) - nodes.front()) +
+                     upper.sum(end, nodes.back() - band.lower(last));
+  // Differences of numbers on the line are off by roundings of the largest of them.
+  const double largest = std::max(
+      {std::abs(nodes.front()), std::abs(nodes.back()), std::abs(band.least()), std::abs(band.most())});
+  return enlarged(std::sqrt(enlarged(sum)) + 16.0 * kUnitRoundoff * largest);
+}
+
+}  // namespace mixcert

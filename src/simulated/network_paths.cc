@@ -1,0 +1,70 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+#include "simulated/network_paths.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace mixcert {
+namespace {
+
+constexpr Index kBlockDraws = 256;
+
+}  // namespace
+
+void for_each_block(const DrawPlan& plan, int threads, const CancelFlag* cancel,
+                    const std::function<void(Index, Index, RandomBits&)>& work) {
+  const Index blocks = (plan.draws + kBlockDraws - 1) / kBlockDraws;
+  parallel_for(
+      blocks, threads,
+      [&](Index block) {
+        RandomBits bits(plan.seed, plan.use, plan.input, static_cast<std::uint64_t>(block));
+        const Index first = block * kBlockDraws;
+        work(first, std::min(kBlockDraws, plan.draws - first), bits);
+      },
+      cancel);
+}
+
+DrawRow column_norms(const Matrix& matrix) { return matrix.colwise().norm().transpose().array(); }
+
+Matrix standard_normals(RandomBits& bits, Index rows, Index draws) {
+  Matrix numbers(rows, draws);
+  fill_normals(bits, numbers);
+  return numbers;
+}
+
+NetworkPaths::NetworkPaths(const CoupledChain& chain, Matrix normals) : values_(std::move(normals)) {
+  const Vector deviations = chain.first_variance.cwiseSqrt();
+  values_.array().colwise() *= deviations.array();
+  error_ = kNormalError * deviations.norm() + kUnderflow +
+           rounding_gamma(8) * (chain.first_mean.norm() + column_norms(values_));
+  values_.colwise() += chain.first_mean;
+}
+
+NetworkPaths::Activations NetworkPaths::activations(const CoupledStep& step) const {
+  const double values = std::sqrt(static_cast<double>(values_.rows())) *
+                        step.activation->value_error(values_.cwiseAbs().maxCoeff());
+  Activations at{step.activation->apply(values_), step.slope * error_ + values, {}};
+  at.deviations = step.variances * at.values.cwiseAbs2();
+  at.deviations.colwise() += step.next->bias_variances();
+  at.deviations = at.deviations.cwiseSqrt();
+  return at;
+}
+
+void NetworkPaths::advance(const CoupledStep& step, const Matrix& normals) {
+  const DenseLayer& next = *step.next;
+  const double gamma = rounding_gamma(next.inputs() + 16);
+  const Activations at = activations(step);
+  const Matrix noise = at.deviations.cwiseProduct(normals);
+  // (sum_l max_j V_lj (|g_l| + dg)^2)^{1/2}: how the network's noise answers to its activations.
+  const Matrix weighted = step.largest_variances.cwiseSqrt().asDiagonal() * normals;
+  const DrawRow answer = column_norms(weighted) + kNormalError * std::sqrt(step.largest_variances.sum());
+  // The last factor is for what these few operations themselves round.
+  error_ = enlarged(
+      (step.weight_norm + answer) * at.error + kNormalError * column_norms(at.deviations) + kUnderflow +
+      gamma * (step.weight_size * column_norms(at.values) + next.bias_mean().norm() + column_norms(noise)));
+  values_ = next.weight_mean() * at.values + noise;
+  values_.colwise() += next.bias_mean();
+}
+
+}  // namespace mixcert
