@@ -8,7 +8,7 @@
 namespace mixcert {
 namespace {
 
-CoupledStep step_of(const Network& network, const MomentTrace& trace, const LayerRuns& runs, Index k) {
+CoupledStep step_of(const Network& network, const MomentTrace& trace, Index k) {
   const MomentLayerTrace& traced = trace.layers[static_cast<std::size_t>(k - 1)];
   const Gaussian& piece = traced.pieces.component(0);
   const SurrogateLaw& law = traced.surrogates.front();
@@ -19,10 +19,10 @@ CoupledStep step_of(const Network& network, const MomentTrace& trace, const Laye
   step.gain = gain_per_unit(piece, law);
   step.center = piece.mean;
   step.noise = mean_noise(*step.next, law).cwiseSqrt();
-  step.weight_norm = runs.norm(k);
+  step.weight_norm = spectral_norm(step.next->weight_mean());
   step.weight_size = enlarged(step.next->weight_mean().norm());
   step.gained_size = enlarged((step.next->weight_mean() * step.gain.asDiagonal()).norm());
-  step.slope = runs.slopes(k).largest;
+  step.slopes = slopes_of(*step.activation, step.next->inputs());
   step.variances = step.next->weight_variances();
   step.largest_variances = step.variances.rowwise().maxCoeff();
   return step;
@@ -53,11 +53,11 @@ bool is_simulable(const MomentTrace& trace) {
          trace.output.size() == 1;
 }
 
-CoupledChain::CoupledChain(const Network& network, const MomentTrace& trace) : runs(network) {
+CoupledChain::CoupledChain(const Network& network, const MomentTrace& trace) {
   const Gaussian& first = trace.layers.front().pieces.component(0);
   first_mean = first.mean;
   first_variance = first.covariance.variances();
-  for (Index k = 1; k <= network.hidden_count(); ++k) steps.push_back(step_of(network, trace, runs, k));
+  for (Index k = 1; k <= network.hidden_count(); ++k) steps.push_back(step_of(network, trace, k));
 }
 
 Index CoupledChain::normal_count() const {

@@ -28,7 +28,7 @@ struct CoupledStep {
   double weight_norm = 0.0;  ///< |M|
   double weight_size = 0.0;  ///< |M|_F
   double gained_size = 0.0;  ///< |M diag gain|_F
-  double slope = 0.0;        ///< of the activations
+  LayerSlopes slopes;        ///< of the activations
   Vector largest_variances;  ///< max_j V_lj for each output l of the next layer
 };
 
@@ -36,7 +36,6 @@ struct CoupledChain {
   /// The first hidden layer's pre-activations, the same on both sides: independent normals.
   Vector first_mean, first_variance;
   std::vector<CoupledStep> steps;  ///< hidden layers 1 .. K
-  LayerRuns runs;
 
   /// Where simulation_refusal() is empty.
   CoupledChain(const Network& network, const MomentTrace& trace);

@@ -20,8 +20,9 @@ constexpr double kBeyondPilot = 1.5;
 constexpr double kEnough = 1.05;
 
 SlopeTail tail_of(const CoupledChain& chain, const ChainOutput& output) {
-  const SlopeMoments moments(chain);
-  return SlopeTail([&](double q) { return enlarged(output.signal_norm() + moments.of_network(q)); });
+  return {chain, [&](const SlopeMoments& moments, double q) {
+            return enlarged(output.signal_norm() + moments.of_network(q));
+          }};
 }
 
 /// Costs, clipped at `clip`: what (F.8) needs of them.

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "mixcert/core/rounding.h"
 #include "sensitivity/sensitivity.h"
 
 namespace mixcert {
-namespace {
 
 LayerSlopes slopes_of(const ActivationMap& activation, Index neurons) {
   double low = INFINITY, high = -INFINITY;
@@ -21,8 +21,6 @@ LayerSlopes slopes_of(const ActivationMap& activation, Index neurons) {
           std::max(std::abs(low), std::abs(high))};
 }
 
-}  // namespace
-
 double spectral_norm(const Matrix& matrix) {
   const bool is_wide = matrix.cols() > matrix.rows();
   const Matrix gram = is_wide ? Matrix(matrix * matrix.transpose()) : Matrix(matrix.transpose() * matrix);
@@ -33,18 +31,18 @@ double spectral_norm(const Matrix& matrix) {
   return enlarged(std::sqrt(top * factor));
 }
 
-LayerRuns::LayerRuns(const Network& network) {
-  const Index depth = network.hidden_count();
+LayerRuns::LayerRuns(const std::vector<Matrix>& weights, std::vector<LayerSlopes> slopes)
+    : slopes_(std::move(slopes)) {
+  const auto depth = static_cast<Index>(weights.size());
   products_ = runs_ = Matrix::Zero(depth, depth);
-  for (Index k = 1; k <= depth; ++k)
-    slopes_.push_back(slopes_of(network.activation(k), network.layer(k).inputs()));
+  const auto weight = [&](Index k) -> const Matrix& { return weights[static_cast<std::size_t>(k - 1)]; };
   for (Index first = 1; first <= depth; ++first) {
-    Matrix product = network.layer(first).weight_mean();
+    Matrix product = weight(first);
     // Frobenius norms bound what rounding of the products may hide.
     double sizes = enlarged(product.norm()), rounding = 0.0;
     for (Index last = first; last <= depth; ++last) {
       if (last > first) {
-        const Matrix& next = network.layer(last).weight_mean();
+        const Matrix& next = weight(last);
         rounding = enlarged(next.norm() * rounding + rounding_gamma(next.cols() + 8) * next.norm() * sizes);
         product = next * product;
         sizes = enlarged(sizes * next.norm());
@@ -58,9 +56,9 @@ LayerRuns::LayerRuns(const Network& network) {
       const Index i = j + length;
       double middles = 1.0, expanded = 0.0, best = INFINITY;
       for (Index s = i; s > j; --s) {
-        expanded += middles * product(i, s) * slopes(s).half * runs_(s - 2, j - 1);
-        middles *= slopes(s).middle;
-        best = std::min(best, slopes(s).largest * runs_(i - 1, s - 1) * runs_(s - 2, j - 1));
+        expanded += middles * product(i, s) * this->slopes(s).half * runs_(s - 2, j - 1);
+        middles *= this->slopes(s).middle;
+        best = std::min(best, this->slopes(s).largest * runs_(i - 1, s - 1) * runs_(s - 2, j - 1));
       }
       runs_(i - 1, j - 1) = enlarged(std::min(best, expanded + middles * product(i, j)));
     }

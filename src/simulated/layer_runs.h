@@ -21,17 +21,17 @@ struct LayerSlopes {
   double largest = 0.0;  ///< of their absolute values
 };
 
-/// Mean weights M_1 .. M_K of the layers behind the first, and activations of hidden layers 1 .. K.
+LayerSlopes slopes_of(const ActivationMap& activation, Index neurons);
+
+/// Mean weights M_1 .. M_K of the layers behind the first, and slopes of hidden layers 1 .. K.
 class LayerRuns {
  public:
-  explicit LayerRuns(const Network& network);
+  LayerRuns(const std::vector<Matrix>& weights, std::vector<LayerSlopes> slopes);
 
   [[nodiscard]] Index depth() const { return static_cast<Index>(slopes_.size()); }
   [[nodiscard]] const LayerSlopes& slopes(Index layer) const {
     return slopes_[static_cast<std::size_t>(layer - 1)];
   }
-  /// |M_k|.
-  [[nodiscard]] double norm(Index layer) const { return product(layer, layer); }
   /// |M_i D_i M_{i-1} .. M_j D_j| for all diagonal D within the slopes; 1 for i = j - 1.
   [[nodiscard]] double run(Index last, Index first) const;
 

@@ -44,7 +44,7 @@ NetworkPaths::NetworkPaths(const CoupledChain& chain, Matrix normals) : values_(
 NetworkPaths::Activations NetworkPaths::activations(const CoupledStep& step) const {
   const double values = std::sqrt(static_cast<double>(values_.rows())) *
                         step.activation->value_error(values_.cwiseAbs().maxCoeff());
-  Activations at{step.activation->apply(values_), step.slope * error_ + values, {}};
+  Activations at{step.activation->apply(values_), step.slopes.largest * error_ + values, {}};
   at.deviations = step.variances * at.values.cwiseAbs2();
   at.deviations.colwise() += step.next->bias_variances();
   at.deviations = at.deviations.cwiseSqrt();

@@ -27,8 +27,7 @@ constexpr Index kCounts[] = {1, 2, 3, 5};
 constexpr double kWorthMore = 1.05;
 
 SlopeTail tail_of(const CoupledChain& chain) {
-  const SlopeMoments moments(chain);
-  return SlopeTail([&](double q) { return moments.of_output(q); });
+  return {chain, [](const SlopeMoments& moments, double q) { return moments.of_output(q); }};
 }
 
 double deviation_of(const Vector& draws) { return std::sqrt((draws.array() - draws.mean()).square().mean()); }

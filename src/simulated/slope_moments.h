@@ -6,16 +6,24 @@
 
 #include <array>
 #include <functional>
+#include <vector>
 
 #include "simulated/coupled_chain.h"
 
 namespace mixcert {
 
+/// Coordinates of pre-activations z_1 .. z_K and of the output are multiplied by these powers of two, those
+/// of the output by one: slopes in the normals do not change, and their bounds do (F.12).
+using LayerUnits = std::vector<Vector>;
+/// All one.
+LayerUnits equal_units(const CoupledChain& chain);
+/// Smaller for neurons with more noise.
+LayerUnits noise_units(const CoupledChain& chain);
+
 /// What belongs to the network and not to an exponent.
 class SlopeMoments {
  public:
-  /// `chain` must outlive this.
-  explicit SlopeMoments(const CoupledChain& chain);
+  SlopeMoments(const CoupledChain& chain, const LayerUnits& units);
 
   /// No less than the norm of order q >= 2 of the slope of |v| in the normals, without the chain's own part:
   /// (sum_k p_k^2 tau_k^2)^{1/2}.
@@ -44,17 +52,20 @@ class SlopeMoments {
   /// phi_1 .. phi_K: norms of how far pre-activations are from the path.
   [[nodiscard]] Vector deviations(double q) const;
 
-  const CoupledChain& chain_;
+  static Layer layer_of(const CoupledStep& step, const Vector& path, const Vector& activations,
+                        const Vector& unit, const Vector& next_unit);
+
+  LayerRuns runs_;
   std::vector<Layer> layers_;
   double first_sum_ = 0.0, first_largest_ = 0.0;
 };
 
-/// What a law has beyond a point: 2/log(1/eps) eps^{1-2/q} Gamma_q^2, smallest over q, is no less than
-/// E (F - t)_+^2 where P(F > t) <= eps (F.3).
+/// What a function F of the normals has beyond a point: 2/log(1/eps) eps^{1-2/q} Gamma_q^2, smallest over q,
+/// is no less than E (F - t)_+^2 where P(F > t) <= eps (F.3).
 class SlopeTail {
  public:
-  /// `norm(q)` is no less than the norm of order q of F's slope.
-  explicit SlopeTail(const std::function<double(double)>& norm);
+  /// `norm(moments, q)` is no less than the norm of order q of F's slope. The smallest over units is taken.
+  SlopeTail(const CoupledChain& chain, const std::function<double(const SlopeMoments&, double)>& norm);
 
   [[nodiscard]] double square_beyond(double probability) const;
 

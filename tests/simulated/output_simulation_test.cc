@@ -118,7 +118,7 @@ TEST(DistanceOnLine, IsThatOfMixturesAndAtoms) {
       const double bound = distance_on_line(known_mixture(LineLaw(p)), LineLaw(q));
       const double about = naive_distance(p, q);
       EXPECT_GE(bound, about - 0.01);
-      EXPECT_LE(bound, about + 0.05);
+      EXPECT_LE(bound, 1.02 * about + 0.05);
     }
   }
 }
