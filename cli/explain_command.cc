@@ -99,7 +99,9 @@ std::string heading(const Explanation& explanation, const StoredRun& stored, con
                                  short_bound(explanation.result.relative_w2));
   if (now == before) return text + "certified again from the file: the same bound\n";
   // Simulation may have put a mixture in the place of the Gaussian, whose bound this is.
-  if (own.simulated && own.simulated->exists() && now < before) {
+  const bool is_own = own.mixture.size() == explanation.result.mixture.size() &&
+                      own.mixture.mean() == explanation.result.mixture.mean();
+  if (own.simulated && own.simulated->exists() && !is_own) {
     return text + fmt::format(
                       "the file's own mixture was fitted to draws; the distance between the two is part of "
                       "its bound {}\n",

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/sample_limits.h"
 #include "mixcert/answer/answers.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
@@ -23,42 +24,11 @@ namespace {
 // Values are computed: off by a few units of roundoff. Generous, and far below every width.
 constexpr double kValueError = 0x1.0p-44;
 
-/// kl(a | b) = a log(a/b) + (1-a) log((1-a)/(1-b)), 0 <= a <= b < 1.
-double relative_entropy(double a, double b) {
-  const double first = a > 0.0 ? a * std::log(a / b) : 0.0;
-  return first + (1.0 - a) * (std::log1p(-a) - std::log1p(-b));
-}
-
-/// No less than the largest b with count * kl(mean | b) <= log(1/failure): bisection from outside, so that
-/// every point returned was found to lie beyond. Its two terms are below 40, accurate to 20 u: the error of
-/// kl is below 1024 u.
-double chernoff_upper(double mean, double count, double log_inverse) {
-  const double wanted = next_up(log_inverse / count) * (1.0 + 1e-12) + 1024.0 * kUnitRoundoff;
-  double inside = mean;
-  double outside = 1.0;
-  for (int step = 0; step < 60; ++step) {
-    const double middle = 0.5 * (inside + outside);
-    if (!(middle > inside && middle < outside)) break;
-    (relative_entropy(mean, middle) > wanted ? outside : inside) = middle;
-  }
-  return outside;
-}
-
-/// mean + sqrt(2 V log(2/d)/n) + 7 log(2/d)/(3 (n - 1)).
-double bernstein_upper(double mean, double variance, double count, double log_twice_inverse) {
-  const double slow = std::sqrt(2.0 * variance * log_twice_inverse / count);
-  const double fast = 7.0 * log_twice_inverse / (3.0 * (count - 1.0));
-  return next_up((mean + slow + fast) * (1.0 + rounding_gamma(16)));
-}
-
 /// No less than the expectation, but for `failure`, of values whose mean is at most `mean` and whose sample
 /// variance is at most `variance`.
-double mean_upper(double mean, double variance, double count, double failure) {
-  if (mean >= 1.0) return 1.0;
-  const double log_inverse = next_up(std::log(2.0 / failure) * (1.0 + 1e-14));
-  const double log_twice_inverse = next_up(std::log(4.0 / failure) * (1.0 + 1e-14));
-  return std::min({1.0, chernoff_upper(mean, count, log_inverse),
-                   bernstein_upper(mean, variance, count, log_twice_inverse)});
+double mean_upper(double mean, double variance, Index count, double failure) {
+  return std::min({1.0, largest_unit_mean(mean, count, 0.5 * failure),
+                   largest_mean(mean, variance, 1.0, count, 0.5 * failure)});
 }
 
 Interval mean_interval(const Eigen::Ref<const Eigen::RowVectorXd, 0, Eigen::InnerStride<>>& values,
@@ -71,8 +41,8 @@ Interval mean_interval(const Eigen::Ref<const Eigen::RowVectorXd, 0, Eigen::Inne
       std::sqrt(square * (1.0 + rounding_gamma(values.size() + 8)) / (count - 1.0)) + 2.0 * kValueError;
   const double variance = deviation * deviation * (1.0 + rounding_gamma(8));
   const double slack = rounding_gamma(values.size() + 2) + kValueError;
-  const double above = mean_upper(next_up(mean + slack), variance, count, failure / 2.0);
-  const double below = mean_upper(next_up(1.0 - mean + slack), variance, count, failure / 2.0);
+  const double above = mean_upper(next_up(mean + slack), variance, values.size(), failure / 2.0);
+  const double below = mean_upper(next_up(1.0 - mean + slack), variance, values.size(), failure / 2.0);
   return {mean, positive_part(next_down(1.0 - below)), above};
 }
 

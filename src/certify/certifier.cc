@@ -36,8 +36,7 @@ void replace_mixture(GaussianMixture mixture, const UpperBound& moved, const Opt
   made.result.mixture = std::move(mixture);
   made.certificate.first = made.certificate.first + moved;
   made.certificate.add_up();
-  const bool spent = made.result.termination == Termination::BudgetSpent;
-  attach_certificate(made.certificate, options, spent ? Shortage::Budget : Shortage::None, made.result);
+  attach_certificate(made.certificate, options, made.shortage, made.result);
 }
 
 /// Would a mixture that is so far from its own have the wanted bound no more?
@@ -199,7 +198,8 @@ void Certifier::simulate(Certified& made) const {
   const MomentTrace* own = trace != nullptr && !made.is_fitted ? &**trace : nullptr;
   Simulation simulation = prepared_->services.simulation(
       prepared_->network, own, made.certificate.first.upper, made.result.input, options);
-  if (auto& closer = simulation.closer) {
+  // A mixture fitted to draws costs the formal bound their distance: it must be far closer than that says.
+  if (auto& closer = simulation.closer; closer && closer->w2 <= kWorthOwnMoments * made.result.w2.value) {
     const UpperBound moved = UpperBound::exact(closer->moved);
     if (!would_miss(options, made, moved)) {
       replace_mixture(std::move(closer->mixture), moved, options, made);

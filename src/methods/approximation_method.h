@@ -18,12 +18,20 @@
 
 namespace mixcert {
 
+/// What kept a search for epsilon from succeeding.
+enum class Shortage {
+  None,    ///< nothing, or rounding
+  Budget,  ///< all components were used
+  Method,  ///< more components would not help
+};
+
 /// A result without statistics, and what it was computed from.
 struct Certified {
   Result result;
   Certificate certificate;
   std::variant<Sealed<SignatureTrace>, Sealed<MomentTrace>, Sealed<JointTrace>> trace;
   bool is_fitted = false;  ///< is the mixture another than the trace's output (Y.40)?
+  Shortage shortage = Shortage::None;
 };
 
 class ApproximationMethod {
@@ -46,13 +54,6 @@ void check_inputs(const Network& network, ConstMatrixRef inputs);
 
 /// Coordinates neuron * D + input, listed input-major.
 GaussianMixture input_major(const GaussianMixture& mixture, Index outputs, Index input_count);
-
-/// What kept a search for epsilon from succeeding.
-enum class Shortage {
-  None,    ///< nothing, or rounding
-  Budget,  ///< all components were used
-  Method,  ///< more components would not help
-};
 
 /// Writes bound, relative bound and, with epsilon, how the search ended.
 void attach_certificate(const Certificate& certificate, const Options& options, Shortage shortage,

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/sample_limits.h"
 #include "simulated/coupled_paths.h"
-#include "simulated/limits.h"
 #include "simulated/simulated_bound.h"
-#include "simulated/slope_moments.h"
 
 namespace mixcert {
 namespace {
@@ -52,17 +51,16 @@ double squared_bound(const ClippedCosts& costs, double clip, const SlopeTail& ta
 }  // namespace
 
 CouplingSimulation::CouplingSimulation(const CoupledChain& chain, const SimulationSettings& settings)
-    : chain_(chain), settings_(settings) {
+    : chain_(chain), settings_(settings), output_(chain), tail_(tail_of(chain, output_)) {
   const DrawPlan plan{settings.seed, DrawUse::Pilot, settings.input, kPilotDraws};
   const Vector pilot = draw_costs(chain, plan, settings.threads, settings.cancel);
   clip_ = kBeyondPilot * kBeyondPilot * pilot.maxCoeff();
-  const SlopeTail tail = tail_of(chain, ChainOutput(chain));
   // The fewest draws of 2^k 1024 for which the pilot promises a bound close to the coupling, or all.
   ClippedCosts expected(pilot, clip_);
   expected.beyond = 0;
   const auto promise = [&](Index draws) {
     expected.draws = draws;
-    return squared_bound(expected, clip_, tail, settings.failure_probability);
+    return squared_bound(expected, clip_, tail_, settings.failure_probability);
   };
   draws_ = 1024;
   while (draws_ < settings.draws && !(promise(draws_) <= kEnough * kEnough * expected.mean)) draws_ *= 2;
@@ -73,20 +71,18 @@ CouplingSimulation::CouplingSimulation(const CoupledChain& chain, const Simulati
 SimulatedBound CouplingSimulation::bound(const Gaussian& stored) const {
   SimulatedBound result;
   result.failure_probability = settings_.failure_probability;
-  result.theorem = "F.8";
   const double failure =
       failure_left(settings_, static_cast<double>(draws_) * static_cast<double>(chain_.normal_count()));
   if (!(failure > 0.0)) {
     result.gap = "the failure probability is below what the generator may lose";
     return result;
   }
-  const ChainOutput output(chain_);
+  result.theorem = "F.8";
   const DrawPlan plan{settings_.seed, DrawUse::Main, settings_.input, draws_};
   const ClippedCosts costs(draw_costs(chain_, plan, settings_.threads, settings_.cancel), clip_);
   result.draws = draws_;
   result.coupled_cost = std::sqrt(costs.mean);
-  result.w2 = enlarged(std::sqrt(squared_bound(costs, clip_, tail_of(chain_, output), failure)) +
-                       output.distance_to(stored));
+  result.w2 = enlarged(std::sqrt(squared_bound(costs, clip_, tail_, failure)) + output_.distance_to(stored));
   return result;
 }
 

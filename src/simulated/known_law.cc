@@ -20,31 +20,31 @@ struct Cell {
 /// One side of the line, what is outside of the band's levels.
 class TailCost {
  public:
-  explicit TailCost(const std::vector<TailRoot>& known) : known_(known), beyond_(known.size(), 0.0) {}
+  explicit TailCost(const std::vector<TailRoot>& known) : known_(known), mixture_inside_(known.size(), 0.0) {}
 
-  /// The law may be `outward` farther in than the mixture, and the mixture farther in than each known point,
-  /// over a share `mass` of the levels.
-  void add(double mass, double outward, const std::function<double(double)>& inward) {
-    outward_ += mass * square(positive_part(outward));
+  /// On a share `mass` of the levels the law is at most `law_inside` farther in than the mixture, and the
+  /// mixture at most `mixture_inside(c)` farther in than a known point c.
+  void add(double mass, double law_inside, const std::function<double(double)>& mixture_inside) {
+    law_inside_ += mass * square(positive_part(law_inside));
     for (std::size_t i = 0; i < known_.size(); ++i)
-      beyond_[i] += mass * square(positive_part(inward(known_[i].from)));
+      mixture_inside_[i] += mass * square(positive_part(mixture_inside(known_[i].from)));
   }
 
-  /// `end` is the mixture's own tail beyond its nodes, `gap` how far the law is from there at most, on levels
-  /// of the rounding of distribution functions.
+  /// `end_square` is what the mixture has beyond its nodes, `gap` how far in the law is from there at most,
+  /// on levels of the rounding of distribution functions.
   [[nodiscard]] double sum(double end_square, double gap) const {
-    const double outward =
-        std::sqrt(outward_) + std::sqrt(end_square) + positive_part(gap) * std::sqrt(2.0 * kLineCdfError);
+    const double law_inside =
+        std::sqrt(law_inside_) + std::sqrt(end_square) + positive_part(gap) * std::sqrt(2.0 * kLineCdfError);
     double least = INFINITY;
     for (std::size_t i = 0; i < known_.size(); ++i)
-      least = std::min(least, square(known_[i].root + std::sqrt(beyond_[i])));
-    return enlarged(square(outward) + least);
+      least = std::min(least, square(known_[i].root + std::sqrt(mixture_inside_[i])));
+    return enlarged(square(law_inside) + least);
   }
 
  private:
   const std::vector<TailRoot>& known_;
-  std::vector<double> beyond_;
-  double outward_ = 0.0;
+  std::vector<double> mixture_inside_;
+  double law_inside_ = 0.0;
 };
 
 /// A cell has no more levels than this, also at an atom.
@@ -99,10 +99,7 @@ double distance_on_line(const KnownLaw& law, const LineLaw& mixture) {
   const double end = mixture.end_square();
   const double sum = enlarged(middle) + lower.sum(end, band.upper(first) - nodes.front()) +
                      upper.sum(end, nodes.back() - band.lower(last));
-  // Differences of numbers on the line are off by roundings of the largest of them.
-  const double largest = std::max(
-      {std::abs(nodes.front()), std::abs(nodes.back()), std::abs(band.least()), std::abs(band.most())});
-  return enlarged(std::sqrt(enlarged(sum)) + 16.0 * kUnitRoundoff * largest);
+  return enlarged(std::sqrt(enlarged(sum)));
 }
 
 }  // namespace mixcert

@@ -8,10 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/sample_limits.h"
 #include "simulated/known_law.h"
-#include "simulated/limits.h"
 #include "simulated/simulated_bound.h"
-#include "simulated/slope_moments.h"
 #include "theorems/output_law/line_mixture.h"
 
 namespace mixcert {
@@ -36,7 +35,7 @@ double deviation_of(const Vector& draws) { return std::sqrt((draws.array() - dra
 std::vector<GaussianMixture> fits_to(const OutputDraws& draws, Index most) {
   const Vector& sorted = draws.lower;
   const double mean = sorted.mean(), deviation = deviation_of(sorted);
-  if (!(deviation > 0.0)) return {};
+  if (!(deviation > 0.0) || !std::isfinite(deviation)) return {};
   const auto share_below = [&](double unit) {
     const auto place = std::upper_bound(sorted.begin(), sorted.end(), mean + deviation * unit);
     return static_cast<double>(place - sorted.begin()) / static_cast<double>(sorted.size());
@@ -64,31 +63,30 @@ std::vector<GaussianMixture> fits_to(const OutputDraws& draws, Index most) {
 }  // namespace
 
 OutputSimulation::OutputSimulation(const CoupledChain& chain, const SimulationSettings& settings)
-    : chain_(chain), settings_(settings) {
+    : chain_(chain), settings_(settings), tail_(tail_of(chain)) {
   const DrawPlan plan{settings.seed, DrawUse::Pilot, settings.input, kPilotDraws};
   const OutputDraws pilot = draw_output(chain, plan, settings.threads, settings.cancel);
   const double mean = pilot.lower.mean(), deviation = deviation_of(pilot.lower);
   lower_ = mean - kBeyondPilot * (mean - pilot.lower(0));
   upper_ = mean + kBeyondPilot * (pilot.upper(kPilotDraws - 1) - mean);
   const double beyond = largest_probability(0, settings.draws, 0.25 * settings.failure_probability);
-  const double tails = 2.0 * tail_of(chain).square_beyond(beyond);
+  const double tails = 2.0 * tail_.square_beyond(beyond);
   promised_ = std::sqrt(std::pow(kBandErrors * deviation, 2) / static_cast<double>(settings.draws) + tails);
 }
 
 Simulation OutputSimulation::bound(const GaussianMixture& stored) const {
   Simulation made;
   made.bound.failure_probability = settings_.failure_probability;
-  made.bound.theorem = "F.11";
   const auto n = static_cast<double>(settings_.draws);
   const double failure = failure_left(settings_, n * static_cast<double>(chain_.normal_count() + 1));
   if (!(failure > 0.0)) {
     made.bound.gap = "the failure probability is below what the generator may lose";
     return made;
   }
+  made.bound.theorem = "F.11";
   const DrawPlan plan{settings_.seed, DrawUse::Main, settings_.input, settings_.draws};
   const OutputDraws draws = draw_output(chain_, plan, settings_.threads, settings_.cancel);
-  const SlopeTail tail = tail_of(chain_);
-  const auto root = [&](double probability) { return enlarged(std::sqrt(tail.square_beyond(probability))); };
+  const auto root = [&](double probability) { return enlarged(std::sqrt(tail_.square_beyond(probability))); };
   // Half of the failure probability is the band's, a quarter that of either tail's count.
   const QuantileBand band(draws, 0.5 * failure);
   const Index below = std::lower_bound(draws.lower.begin(), draws.lower.end(), lower_) - draws.lower.begin();

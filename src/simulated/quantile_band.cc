@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "simulated/limits.h"
+#include "core/sample_limits.h"
 
 namespace mixcert {
 namespace {

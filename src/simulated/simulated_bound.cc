@@ -9,6 +9,7 @@
 #include <string>
 
 #include "mixcert/core/error.h"
+#include "mixcert/core/option_table.h"
 #include "mixcert/simulated/simulation_service.h"
 #include "simulated/draws.h"
 
@@ -20,6 +21,16 @@ Simulation no_bound(double failure_probability, const char* gap) {
   none.bound.failure_probability = failure_probability;
   none.bound.gap = gap;
   return none;
+}
+
+/// Draws of one output are sorted, and so kept, in each thread.
+void check_memory(const Options& options) {
+  const double gib = 2.0 * sizeof(double) * static_cast<double>(options.draws) *
+                     resolve_thread_count(options.threads) / 0x1.0p30;
+  if (gib <= options.max_memory_in_gib) return;
+  throw ResourceError("--draws " + std::to_string(options.draws) + ": would need " + format_number(gib) +
+                      " GiB, more than the limit of " + format_number(options.max_memory_in_gib) +
+                      " GiB; take fewer, fewer --threads, or raise --max-memory-in-gib");
 }
 
 constexpr const char* kOtherMixture = "the mixture is not the moment method's one Gaussian";
@@ -57,6 +68,7 @@ SimulationService simulation_service(const CancelFlag* cancel) {
     require(refusal.empty(),
             "option --simulate: expected dense layers with independent Gaussian weights, and " + refusal);
     if (trace == nullptr) return no_bound(options.simulation_failure, kOtherMixture);
+    if (network.outputs() == 1) check_memory(options);
     return simulated_bound(network, *trace, first,
                            {options.draws, options.simulation_failure, options.seed,
                             static_cast<std::uint64_t>(input), 1, options.components, cancel});

@@ -11,6 +11,7 @@
 #include "mixcert/core/parallel.h"
 #include "mixcert/network/network.h"
 #include "simulated/coupled_chain.h"
+#include "simulated/slope_moments.h"
 
 namespace mixcert {
 
@@ -42,6 +43,8 @@ class CouplingSimulation {
  private:
   const CoupledChain& chain_;
   SimulationSettings settings_;
+  ChainOutput output_;
+  SlopeTail tail_;
   double clip_ = 0.0;  ///< t^2
   Index draws_ = 0;
   double promised_ = 0.0;
@@ -60,6 +63,7 @@ class OutputSimulation {
  private:
   const CoupledChain& chain_;
   SimulationSettings settings_;
+  SlopeTail tail_;
   double lower_ = 0.0, upper_ = 0.0;  ///< c_-, c_+
   double promised_ = 0.0;
 };

@@ -156,7 +156,9 @@ LayerUnits noise_units(const CoupledChain& chain) {
     const double least = kLeastNoise * kLeastNoise * variances.maxCoeff();
     if (least > 0.0) {
       for (Index j = 0; j < variances.size(); ++j)
-        units[k](j) = std::exp2(std::round(-0.5 * kNoisePower * std::log2(std::max(variances(j), least))));
+        units[k](j) = std::ldexp(
+            1.0,
+            static_cast<int>(std::lround(-0.5 * kNoisePower * std::log2(std::max(variances(j), least)))));
     }
     const CoupledStep& step = chain.steps[k];
     const Vector activations = step.activation->apply(path);

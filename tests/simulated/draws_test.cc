@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "simulated/limits.h"
+#include "core/sample_limits.h"
 
 namespace mixcert {
 namespace {

@@ -75,7 +75,7 @@ struct Options {
   double failure_probability = 1e-6;
   /// A bound certified by simulation beside the formal one (F.8), (F.11).
   bool simulate = false;
-  /// Most draws of the simulation at each input; fewer where they suffice.
+  /// Most draws of the simulation at each input; fewer where they suffice, all of them for one output.
   Index draws = 100000;
   /// Probability with which the simulated bound may fail at an input, over the program's own draws; in (0,1).
   double simulation_failure = 1e-9;

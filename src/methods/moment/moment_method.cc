@@ -109,6 +109,7 @@ Certified best_result(const Prepared& prepared, const TheoremTable& theorems, co
   made.is_fitted = best.fitted.has_value();
   made.result.distribution = std::move(best.law);
   made.result.layers = layer_reports(*best.trace, best.certificate);
+  made.shortage = shortage;
   attach_certificate(best.certificate, options, shortage, made.result);
   made.certificate = std::move(best.certificate);
   made.trace = std::move(best.trace);

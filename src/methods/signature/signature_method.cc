@@ -107,8 +107,8 @@ Certified SignatureMethod::certify(ConstMatrixRef inputs) const {
         evaluate_signature_certificate(network, sensitivity, trace, certificate_form(options.certificate));
     result.layers = layer_reports(*trace, &made.certificate);
     result.certificate = mode_used(options.certificate, made.certificate);
-    attach_certificate(made.certificate, options, epsilon.budget_spent() ? Shortage::Budget : Shortage::None,
-                       result);
+    made.shortage = epsilon.budget_spent() ? Shortage::Budget : Shortage::None;
+    attach_certificate(made.certificate, options, made.shortage, result);
   }
   made.trace = std::move(trace);
   result.seconds = watch.seconds();

@@ -8,6 +8,10 @@
 
 namespace mixcert {
 
+/// With probability 1 - failure over the draws the mean of a variable in [0, 1] is at most this, from its
+/// sample mean: Chernoff's inequality for bounded variables (Hoeffding 1963, Theorem 1).
+double largest_unit_mean(double mean, Index draws, double failure);
+
 /// With probability 1 - failure over the draws an event that happened in `hits` of `draws` has at most, or at
 /// least, this probability: Chernoff's inequality, a little wider than Clopper and Pearson's limits and
 /// elementary. 1 and 0 where nothing can be said.

@@ -1,5 +1,5 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
-#include "simulated/limits.h"
+#include "core/sample_limits.h"
 
 #include <cmath>
 
@@ -20,17 +20,21 @@ double divergence_below(double a, double p) {
 
 }  // namespace
 
-double largest_probability(Index hits, Index draws, double failure) {
-  if (hits >= draws) return 1.0;
-  const auto n = static_cast<double>(draws);
-  const double share = static_cast<double>(hits) / n, wanted = enlarged(-std::log(failure)) / n;
-  // P(at most `hits`) <= exp(-n kl(share, p)) for p >= share. Bisection: `high` is always proven.
-  double low = share, high = 1.0;
+double largest_unit_mean(double mean, Index draws, double failure) {
+  if (!(mean < 1.0)) return 1.0;
+  const double wanted = enlarged(-std::log(failure)) / static_cast<double>(draws);
+  // P(sample mean <= a) <= exp(-n kl(a, p)) for p >= a. Bisection: `high` is always proven.
+  double low = mean, high = 1.0;
   for (int step = 0; step < kSteps && high - low > 1e-12 * high; ++step) {
     const double middle = 0.5 * (low + high);
-    (middle < 1.0 && divergence_below(share, middle) >= wanted ? high : low) = middle;
+    (middle < 1.0 && divergence_below(mean, middle) >= wanted ? high : low) = middle;
   }
   return high;
+}
+
+double largest_probability(Index hits, Index draws, double failure) {
+  if (hits >= draws) return 1.0;
+  return largest_unit_mean(static_cast<double>(hits) / static_cast<double>(draws), draws, failure);
 }
 
 double smallest_probability(Index hits, Index draws, double failure) {
