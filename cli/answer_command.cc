@@ -105,16 +105,39 @@ std::vector<LawAnswers> answer_all(const AnswerArguments& arguments, const Subje
   return answers;
 }
 
+/// By draws of the networks, where that is asked for.
+std::vector<SimulatedAnswers> simulate_all(const AnswerArguments& arguments, const Subjects& subjects) {
+  if (!subjects.ensemble) return {};
+  const Questions questions = read_questions(arguments, subjects);
+  std::vector<SimulatedAnswers> answers(subjects.results.size());
+  ProgressBar progress("simulate", subjects.count());
+  parallel_for(
+      subjects.count(), arguments.options.threads,
+      [&](Index i) {
+        answers[static_cast<std::size_t>(i)] =
+            simulated_answers(subjects.draws(i, arguments.options), questions, arguments.options,
+                              static_cast<std::uint64_t>(subjects.first + i));
+        progress.advance();
+      },
+      &cancel_flag());
+  progress.clear();
+  return answers;
+}
+
 void write_json(AtomicFile& file, const AnswerArguments& arguments, const Subjects& subjects,
-                const std::vector<LawAnswers>& answers, const Scores& scores) {
+                const std::vector<LawAnswers>& answers, const std::vector<SimulatedAnswers>& simulated,
+                const Scores& scores) {
   nlohmann::ordered_json json{
       {"mixcert", version()}, {"result", arguments.result}, {"command", command_line()}};
   for (const auto& field : answer_option_table()) json["options"][field.name] = field.get(arguments.options);
   if (scores.wanted()) json["scores"] = scores.json();
   json["results"] = nlohmann::ordered_json::array();
   for (Index i = 0; i < subjects.count(); ++i) {
-    json["results"].push_back(answers_json(subjects.first + i, subjects.law(i),
-                                           answers[static_cast<std::size_t>(i)], arguments.statements));
+    const auto place = static_cast<std::size_t>(i);
+    json["results"].push_back(
+        answers_json(subjects.first + i, subjects.law(i), answers[place], arguments.statements));
+    if (!simulated.empty())
+      json["results"].back()["simulated"] = simulated_json(simulated[place], arguments.statements);
   }
   commit_json(file, json);
 }
@@ -127,8 +150,9 @@ std::string functional_line(const Subjects& subjects) {
 
 void run_answer(const AnswerArguments& arguments) {
   arguments.options.validate();
-  check_outputs({{"RESULT", arguments.result}, {"--labels", arguments.labels}},
-                {{"--json", arguments.json}, {"--report", arguments.report.report}});
+  std::vector<NamedFile> read = {{"RESULT", arguments.result}, {"--labels", arguments.labels}};
+  for (const std::string& model : arguments.models) read.push_back({"--model", model});
+  check_outputs(read, {{"--json", arguments.json}, {"--report", arguments.report.report}});
   const Subjects subjects = read_subjects(arguments);
   Scores scores(arguments, read_labels(arguments, subjects));
   page::AnsweredRun run{{subjects.shape.outputs, subjects.joint, arguments.options, arguments.statements,
@@ -142,15 +166,17 @@ void run_answer(const AnswerArguments& arguments) {
   ReportFile page(arguments.report);
 
   run.answers = answer_all(arguments, subjects);
+  const std::vector<SimulatedAnswers> simulated = simulate_all(arguments, subjects);
   AnswerReport report(run.topic);
   for (Index i = 0; i < subjects.count(); ++i) {
     const CertifiedLaw law = subjects.law(i);
     run.w2_bounds.push_back(law.w2());
     report.add(subjects.first + i, law, run.answers[static_cast<std::size_t>(i)]);
+    if (!simulated.empty()) report.add_simulated(subjects.first + i, simulated[static_cast<std::size_t>(i)]);
     scores.add(law, run.answers[static_cast<std::size_t>(i)], i, subjects.first + i);
   }
   std::fputs((functional_line(subjects) + report.text() + scores.text()).c_str(), stdout);
-  if (json) write_json(*json, arguments, subjects, run.answers, scores);
+  if (json) write_json(*json, arguments, subjects, run.answers, simulated, scores);
   if (page.wanted()) {
     page::AnswerContents contents = page::answer_contents(run);
     contents.run = facts_of(arguments, subjects);
@@ -177,6 +203,11 @@ void add_answer_command(CLI::App& app) {
       ->add_option("--probability", arguments->statements,
                    "of a statement such as 'y3 > y5' or '-1 < y0 < 1 and y1 > 0'")
       ->type_name("TEXT")
+      ->allow_extra_args(false);
+  command->add_flag("--simulate", arguments->simulate,
+                    "answers by --samples draws of the network too; no bound needed");
+  command->add_option("--model", arguments->models, "simulate: network file, where it moved; once for each")
+      ->type_name("FILE")
       ->allow_extra_args(false);
   command->add_flag("--covariance", arguments->covariances, "of all pairs of outputs");
   command->add_option("--labels", arguments->labels, "what was observed (.csv, .npy), for scores")

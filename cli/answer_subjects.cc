@@ -9,6 +9,9 @@
 #include "core/text_table.h"
 #include "mixcert/core/error.h"
 #include "mixcert/io/input_file.h"
+#include "mixcert/statistics/simulate.h"
+#include "recorded_model.h"
+#include "terminal.h"
 
 namespace mixcert::cli {
 
@@ -17,9 +20,43 @@ CertifiedLaw Subjects::law(Index place) const {
   return {stored.mixture, stored.w2_bound, stored.w1_bound, stored.distribution};
 }
 
+Matrix Subjects::draws(Index place, const AnswerOptions& options) const {
+  const SimulationOptions simulation{options.samples, options.seed, 1, &cancel_flag()};
+  if (joint) return simulate_joint(*ensemble, drawn_inputs, simulation);
+  return mixcert::simulate(*ensemble, drawn_inputs.col(place), first + place, simulation);
+}
+
+namespace {
+
+/// What draws need: the networks of the run, and its inputs.
+void prepare_draws(const StoredRun& run, const AnswerArguments& arguments, Subjects& subjects) {
+  require(arguments.simulate || arguments.models.empty(),
+          "option --model: expected --simulate, which draws from the network");
+  if (!arguments.simulate) return;
+  subjects.ensemble = load_recorded(run, arguments.models, "answer --simulate");
+  require(run.options().predictive == Predictive::Network,
+          "option --simulate: the result is the law of the linearised network (glm), and draws are of the "
+          "network itself");
+  subjects.drawn_inputs = run.inputs;
+  if (arguments.input) subjects.drawn_inputs = Matrix(run.inputs.col(*arguments.input));
+}
+
+/// Throws InvalidArgument where there is no such row.
+void check_input(const AnswerArguments& arguments, const StoredRun& run, bool is_joint) {
+  if (!arguments.input) return;
+  const auto count = static_cast<Index>(run.results.size());
+  if (is_joint) throw InvalidArgument("option --input: the result is one law over all inputs");
+  if (*arguments.input < 0 || *arguments.input >= count)
+    throw InvalidArgument(fmt::format("option --input: expected 0..{}, got {}", count - 1, *arguments.input));
+}
+
+}  // namespace
+
 Subjects read_subjects(const AnswerArguments& arguments) {
   StoredRun run = read_run(arguments.result);
   Subjects subjects;
+  check_input(arguments, run, run.run && run.run->joint);
+  prepare_draws(run, arguments, subjects);
   const Index dimension = run.results.front().mixture.dimension();
   subjects.joint = run.run && run.run->joint;
   subjects.shape = {dimension, 1};
@@ -31,10 +68,6 @@ Subjects read_subjects(const AnswerArguments& arguments) {
   if (arguments.report.classes && (subjects.joint || subjects.shape.outputs < 2))
     throw InvalidArgument("option --classes: expected laws of two outputs or more at single inputs");
   if (!arguments.input) return subjects;
-  const auto count = static_cast<Index>(subjects.results.size());
-  if (subjects.joint) throw InvalidArgument("option --input: the result is one law over all inputs");
-  if (*arguments.input < 0 || *arguments.input >= count)
-    throw InvalidArgument(fmt::format("option --input: expected 0..{}, got {}", count - 1, *arguments.input));
   subjects.first = *arguments.input;
   subjects.results = {std::move(subjects.results[static_cast<std::size_t>(*arguments.input)])};
   if (subjects.inputs.cols() > 0) subjects.inputs = Matrix(subjects.inputs.col(*arguments.input));

@@ -11,6 +11,7 @@
 #include "mixcert/answer/questions.h"
 #include "mixcert/answer/statement.h"
 #include "mixcert/io/result_file.h"
+#include "mixcert/network/ensemble.h"
 
 namespace mixcert::cli {
 
@@ -19,6 +20,8 @@ struct AnswerArguments {
   std::optional<Index> input;
   std::vector<std::string> statements;
   bool covariances = false;
+  bool simulate = false;            ///< answers by draws of the network beside those of the bound
+  std::vector<std::string> models;  ///< where they moved
   std::optional<std::string> labels;
   std::optional<std::string> json;
   ReportFlags report;  ///< its --classes is a question here
@@ -33,9 +36,14 @@ struct Subjects {
   OutputShape shape;
   bool joint = false;
   Index first = 0;  ///< number of the first law among the inputs
+  /// To draw from, where that is asked for, and at which inputs: a column per result, or all of a joint law.
+  std::optional<Ensemble> ensemble;
+  Matrix drawn_inputs;
 
   [[nodiscard]] Index count() const { return static_cast<Index>(results.size()); }
   [[nodiscard]] CertifiedLaw law(Index place) const;
+  /// Independent draws of the network's outputs there; `ensemble` must be set.
+  [[nodiscard]] Matrix draws(Index place, const AnswerOptions& options) const;
 };
 
 /// Throws InvalidArgument where the input or a question does not fit the file.

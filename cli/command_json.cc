@@ -85,6 +85,22 @@ Json answers_json(Index input, const CertifiedLaw& law, const LawAnswers& answer
   return json;
 }
 
+Json simulated_json(const SimulatedAnswers& answers, const std::vector<std::string>& statements) {
+  Json json{{"draws", answers.draws}, {"failure_probability", answers.failure_probability}};
+  for (std::size_t s = 0; s < answers.probabilities.size(); ++s) {
+    json["probabilities"].push_back(
+        {{"statement", statements[s]}, {"probability", interval_json(answers.probabilities[s])}});
+  }
+  for (const SimulatedInterval& interval : answers.credible) {
+    json["credible"].push_back({{"level", interval.level},
+                                {"lower", json_number(interval.lower)},
+                                {"upper", json_number(interval.upper)},
+                                {"share_of_draws", interval.share}});
+  }
+  if (answers.classes) json["classes"] = classes_json(*answers.classes);
+  return json;
+}
+
 Json scores_json(const RegressionSummary& summary) {
   Json json{{"points", summary.points},
             {"rmse", interval_json(summary.rmse)},

@@ -8,6 +8,7 @@
 
 #include "mixcert/answer/questions.h"
 #include "mixcert/answer/scores.h"
+#include "mixcert/answer/simulated_answers.h"
 #include "mixcert/certify/explain.h"
 #include "mixcert/certify/trial.h"
 #include "mixcert/statistics/prior_comparison.h"
@@ -21,6 +22,8 @@ namespace mixcert::cli {
 nlohmann::ordered_json interval_json(const Interval& interval);
 nlohmann::ordered_json answers_json(Index input, const CertifiedLaw& law, const LawAnswers& answers,
                                     const std::vector<std::string>& statements);
+nlohmann::ordered_json simulated_json(const SimulatedAnswers& answers,
+                                      const std::vector<std::string>& statements);
 nlohmann::ordered_json scores_json(const RegressionSummary& summary);
 nlohmann::ordered_json scores_json(const ClassSummary& summary);
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,12 +13,11 @@
 #include "command.h"
 #include "command_json.h"
 #include "core/text_table.h"
-#include "io/files/byte_source.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
 #include "mixcert/io/result_file.h"
 #include "mixcert/transport/mixture_transport.h"
-#include "model_flags.h"
+#include "recorded_model.h"
 #include "report/terminal/text_report.h"
 #include "run_context.h"
 #include "terminal.h"
@@ -35,39 +33,6 @@ struct ExplainArguments {
   double seconds = 10.0;
   std::optional<std::string> json;
 };
-
-/// One per model: those of `members`, or the one of a single model.
-std::vector<ModelRecord> recorded_models(const RunRecord& run) {
-  return run.members.empty() ? std::vector<ModelRecord>{{run.model_sha256, 1.0}} : run.members;
-}
-
-void check_models(const std::vector<std::string>& files, const std::vector<ModelRecord>& models,
-                  const StoredRun& stored) {
-  require(files.size() == models.size(),
-          fmt::format("option --model: expected {}, as {} was made from, got {}",
-                      counted(static_cast<Index>(models.size()), "file"), stored.file, files.size()));
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    if (!std::filesystem::exists(files[i])) {
-      throw FileError(files[i] + ": no such file; the model of " + stored.file +
-                      " can be named with --model FILE");
-    }
-    const std::string sha256 = sha256_of_file(files[i]);
-    if (sha256 == models[i].sha256) continue;
-    throw FileError(
-        fmt::format("{}: expected the model that {} was made from (SHA-256 {:.12}..), got {:.12}..", files[i],
-                    stored.file, models[i].sha256, sha256));
-  }
-}
-
-Ensemble load_recorded(const ExplainArguments& arguments, const StoredRun& stored, const RunRecord& run,
-                       const ReadLimits& limits) {
-  const std::vector<std::string>& files = arguments.models.empty() ? run.model_files : arguments.models;
-  const std::vector<ModelRecord> models = recorded_models(run);
-  check_models(files, models, stored);
-  Vector weights(static_cast<Index>(models.size()));
-  for (Index i = 0; i < weights.size(); ++i) weights(i) = models[static_cast<std::size_t>(i)].weight;
-  return with_functional(load_models(files, weights, stored.noise, limits), run.functional);
-}
 
 /// The row to explain: the one asked for, or the one with the largest bound.
 Index chosen_row(const ExplainArguments& arguments, const StoredRun& stored, const RunRecord& run) {
@@ -133,7 +98,7 @@ void run_explain(const ExplainArguments& arguments) {
   options.draws = Options{}.draws;
   options.simulation_failure = Options{}.simulation_failure;
   require(options.method != Method::Cross, stored.file + ": method cross has no bound to explain");
-  const Ensemble ensemble = load_recorded(arguments, stored, run, {});
+  const Ensemble ensemble = load_recorded(stored, arguments.models, "explain");
   const Matrix inputs = run.joint ? stored.inputs : Matrix(stored.inputs.col(row));
   std::optional<AtomicFile> json;
   if (arguments.json) json.emplace(*arguments.json);

@@ -35,7 +35,7 @@ Interval share_range(ConstMatrixRef draws, const Statement& statement, double fa
 }
 
 /// The narrowest interval between order statistics with equal masses beyond that is proven to hold `level`.
-CredibleInterval order_interval(Vector draws, double level, double failure) {
+SimulatedInterval order_interval(Vector draws, double level, double failure) {
   std::sort(draws.begin(), draws.end());
   const Index n = draws.size();
   const double beyond = 0.5 * (1.0 - level);
@@ -45,13 +45,13 @@ CredibleInterval order_interval(Vector draws, double level, double failure) {
     const Index k = low + (high - low) / 2;
     (largest_probability(k - 1, n, 0.5 * failure) <= beyond ? low : high) = k;
   }
-  if (low == 0) return {-kInfinity, kInfinity, level, kInfinity, 1.0};
-  CredibleInterval interval;
+  SimulatedInterval interval;
+  interval.level = level;
+  if (low == 0) return interval;
   const double lower = draws(low - 1), upper = draws(n - low);
   interval.lower = lower - kUndecided * std::abs(lower);
   interval.upper = upper + kUndecided * std::abs(upper);
-  interval.level = level;
-  interval.mixture_mass = static_cast<double>(n + 2 - 2 * low) / static_cast<double>(n);
+  interval.share = static_cast<double>(n + 2 - 2 * low) / static_cast<double>(n);
   return interval;
 }
 

@@ -14,15 +14,22 @@
 
 namespace mixcert {
 
+/// Holds at least the mass `level` of the law; infinite where there are too few draws.
+struct SimulatedInterval {
+  double lower = -kInfinity;
+  double upper = kInfinity;
+  double level = 0.0;
+  double share = 1.0;  ///< of the draws in it
+};
+
 /// What is certified by simulation: neither a range that the bound proves nor a bare estimate.
 struct SimulatedAnswers {
   Index draws = 0;
   /// The chance that one of the ranges below misses.
   double failure_probability = 0.0;
   std::vector<Interval> probabilities;  ///< of the statements; estimates are shares of the draws
-  /// Of each target at options.level: of its observation where there is noise or a head. The mass of the
-  /// draws between its ends is the mixture_mass.
-  std::vector<CredibleInterval> credible;
+  /// Of each target at options.level: of its observation where there is noise or a head.
+  std::vector<SimulatedInterval> credible;
   std::optional<ClassAnswer> classes;  ///< expected softmax probabilities
 };
 

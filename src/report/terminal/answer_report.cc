@@ -57,7 +57,8 @@ AnswerReport::AnswerReport(AnswerTopic topic, Index row_limit)
                       {"next", 5},
                       {"probability", 28},
                       {"settled", 7}}),
-      probabilities_table_({{"input", 5}, {"probability", 28}, {"of", 12}}) {}
+      probabilities_table_({{"input", 5}, {"probability", 28}, {"of", 12}}),
+      simulated_table_({{"input", 5}, {"by simulation", 28}, {"of", 12}}) {}
 
 void AnswerReport::add_line(Rows& rows, const std::string& line) const {
   if (static_cast<Index>(rows.lines.size()) < row_limit_) {
@@ -143,6 +144,26 @@ void AnswerReport::add(Index input, const CertifiedLaw& law, const LawAnswers& a
   add_probabilities(input, answers);
 }
 
+void AnswerReport::add_simulated(Index input, const SimulatedAnswers& answers) {
+  const auto add = [&](const std::string& range, const std::string& of) {
+    add_line(simulated_, simulated_table_.row({input_name(topic_.joint, input), range, of}));
+  };
+  for (std::size_t s = 0; s < answers.probabilities.size(); ++s)
+    add(interval_text(answers.probabilities[s]), "probability of " + topic_.statements[s]);
+  if (answers.classes) {
+    const ClassAnswer& classes = *answers.classes;
+    add(interval_text(classes.probabilities[static_cast<std::size_t>(classes.predicted)]),
+        fmt::format("expected probability of class {}{}", classes.predicted,
+                    classes.settled ? ", the largest" : ", not settled"));
+  }
+  if (topic_.classes && inputs_ > 1) return;
+  for (std::size_t i = 0; i < answers.credible.size(); ++i) {
+    const SimulatedInterval& interval = answers.credible[i];
+    add(range_text(interval.lower, interval.upper),
+        fmt::format("{} interval of {}", short_percent(interval.level), output_name(static_cast<Index>(i))));
+  }
+}
+
 std::string AnswerReport::section(const std::string& title, const TextTable& table, const Rows& rows) {
   if (rows.lines.empty()) return "";
   std::string text = "\n" + title + "\n" + table.header();
@@ -168,11 +189,19 @@ std::string AnswerReport::text() const {
   }
   text += section("Variance of an observation", variances_table_, variances_);
   text += section("Covariances", covariances_table_, covariances_);
+  text += section("By simulation: draws of the network, no bound", simulated_table_, simulated_);
   return text + remarks();
 }
 
 std::string AnswerReport::remarks() const {
   std::string text;
+  if (!simulated_.lines.empty()) {
+    text += fmt::format(
+        "\nanswers by simulation are ranges from {} at each input, taken as independent and exact draws of "
+        "the network; those of an input fail with probability {}, of all {} together with {}\n",
+        counted(topic_.options.samples, "draw"), topic_.options.failure_probability,
+        counted(inputs_, "input"), topic_.options.failure_probability * static_cast<double>(inputs_));
+  }
   if (sampled_) {
     text += fmt::format(
         "\nintegrals of the mixture by {} samples: ranges include their error and hold, for each input, but "

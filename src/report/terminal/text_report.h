@@ -10,6 +10,7 @@
 #include "core/text_table.h"
 #include "mixcert/answer/questions.h"
 #include "mixcert/answer/scores.h"
+#include "mixcert/answer/simulated_answers.h"
 #include "mixcert/certificate/result.h"
 #include "mixcert/certify/explain.h"
 #include "mixcert/certify/trial.h"
@@ -148,6 +149,8 @@ class AnswerReport {
   explicit AnswerReport(AnswerTopic topic, Index row_limit = 20);
 
   void add(Index input, const CertifiedLaw& law, const LawAnswers& answers);
+  /// Behind add() of the same input.
+  void add_simulated(Index input, const SimulatedAnswers& answers);
   /// The tables and what they leave out.
   [[nodiscard]] std::string text() const;
 
@@ -170,8 +173,9 @@ class AnswerReport {
 
   AnswerTopic topic_;
   Index row_limit_;
-  TextTable outputs_table_, variances_table_, covariances_table_, classes_table_, probabilities_table_;
-  Rows outputs_, variances_, covariances_, classes_, probabilities_;
+  TextTable outputs_table_, variances_table_, covariances_table_, classes_table_, probabilities_table_,
+      simulated_table_;
+  Rows outputs_, variances_, covariances_, classes_, probabilities_, simulated_;
   Index inputs_ = 0;
   Index without_bound_ = 0;
   Index settled_ = 0;
