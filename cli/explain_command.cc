@@ -16,6 +16,7 @@
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
 #include "mixcert/io/result_file.h"
+#include "mixcert/simulated/simulation_service.h"
 #include "mixcert/transport/mixture_transport.h"
 #include "recorded_model.h"
 #include "report/terminal/text_report.h"
@@ -82,6 +83,7 @@ Services services_of_run() {
   services.mixture_plan = [](const GaussianMixture& from, const GaussianMixture& to) {
     return mixture_transport(from, to).plan.entries;
   };
+  services.forecast = forecast_service(&cancel_flag());
   return services;
 }
 
@@ -115,6 +117,7 @@ void run_explain(const ExplainArguments& arguments) {
                         arguments.seconds, services);
   }
   std::fputs(trials_text(trials).c_str(), stdout);
+  std::fputs(forecast_text(explanation).c_str(), stdout);
   if (!json) return;
   nlohmann::ordered_json report = {
       {"mixcert", version()}, {"result", arguments.result}, {"command", command_line()}};

@@ -191,13 +191,22 @@ CouplingTrace Certifier::coupling(const Certified& made) const {
                     made.trace);
 }
 
+const MomentTrace* Certifier::own_trace(const Certified& made) {
+  const auto* trace = std::get_if<Sealed<MomentTrace>>(&made.trace);
+  return trace != nullptr && !made.is_fitted ? &**trace : nullptr;
+}
+
+std::optional<SimulationForecast> Certifier::forecast(const Certified& made) const {
+  if (!prepared_->services.forecast) return std::nullopt;
+  return prepared_->services.forecast(prepared_->network, own_trace(made), made.result.input,
+                                      prepared_->options);
+}
+
 void Certifier::simulate(Certified& made) const {
   const Options& options = prepared_->options;
   const Stopwatch watch;
-  const auto* trace = std::get_if<Sealed<MomentTrace>>(&made.trace);
-  const MomentTrace* own = trace != nullptr && !made.is_fitted ? &**trace : nullptr;
   Simulation simulation = prepared_->services.simulation(
-      prepared_->network, own, made.certificate.first.upper, made.result.input, options);
+      prepared_->network, own_trace(made), made.certificate.first.upper, made.result.input, options);
   // A mixture fitted to draws costs the formal bound their distance: it must be far closer than that says.
   if (auto& closer = simulation.closer; closer && closer->w2 <= kWorthOwnMoments * made.result.w2.value) {
     const UpperBound moved = UpperBound::exact(closer->moved);

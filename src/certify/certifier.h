@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "methods/approximation_method.h"
@@ -36,6 +37,8 @@ class Certifier {
   void certify_block(ConstMatrixRef inputs, Index first, Index count, const ResultSink& deliver) const;
   /// Where the bound of what certify() returned comes from.
   [[nodiscard]] BoundContributions explain(const Certified& made) const;
+  /// What simulation can be expected to give; nothing where it is not covered.
+  [[nodiscard]] std::optional<SimulationForecast> forecast(const Certified& made) const;
   /// What statistics can simulate the coupling of; empty where there is nothing.
   [[nodiscard]] CouplingTrace coupling(const Certified& made) const;
 
@@ -46,6 +49,8 @@ class Certifier {
   [[nodiscard]] Certified smallest(ConstMatrixRef inputs, Certified best) const;
   /// What every result goes through.
   [[nodiscard]] Certified finished(Certified made, Index index) const;
+  /// The moment method's trace where its output is the mixture; null otherwise.
+  [[nodiscard]] static const MomentTrace* own_trace(const Certified& made);
   /// Adds a bound certified by simulation, and takes a mixture that simulation finds closer.
   void simulate(Certified& made) const;
   [[nodiscard]] Result with_statistics(ConstMatrixRef inputs, Certified made) const;

@@ -17,6 +17,9 @@
 namespace mixcert {
 namespace {
 
+/// Simulation is offered where the bound is larger than this, relative to the output's size.
+constexpr double kWorthSimulating = 0.1;
+
 /// (X.4): the squares of the members' bounds average to that of the ensemble.
 std::vector<double> member_contributions(const std::vector<Result>& results, const Vector& weights) {
   double sum = 0.0;
@@ -59,6 +62,8 @@ Explanation explain(const Ensemble& ensemble, ConstMatrixRef inputs, const Optio
   }
   explanation.members = member_contributions(results, ordinary.weights());
   explanation.contributions = members[static_cast<std::size_t>(explanation.member)].explain(largest);
+  if (ordinary.size() == 1 && !options.joint && largest.result.relative_w2 > kWorthSimulating)
+    explanation.forecast = members.front().forecast(largest);
   explanation.member_result = std::move(largest.result);
   explanation.result = ordinary.size() == 1
                            ? explanation.member_result

@@ -12,7 +12,6 @@
 namespace mixcert {
 namespace {
 
-constexpr Index kPilotDraws = 4096;
 /// The clip is this much above the largest cost of the pilot: few draws should lie beyond it.
 constexpr double kBeyondPilot = 1.5;
 /// Draws are enough where the bound is this close to the coupling.

@@ -16,7 +16,6 @@
 namespace mixcert {
 namespace {
 
-constexpr Index kPilotDraws = 4096;
 /// Tails begin this much beyond the pilot's range: few draws should lie there.
 constexpr double kBeyondPilot = 1.4;
 /// How wide the band of quantiles is, about, in standard errors of a mean.

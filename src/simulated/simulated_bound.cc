@@ -3,6 +3,7 @@
 // Which theorem, and the service that certify() asks.
 #include "simulated/simulated_bound.h"
 
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -31,6 +32,16 @@ void check_memory(const Options& options) {
   throw ResourceError("--draws " + std::to_string(options.draws) + ": would need " + format_number(gib) +
                       " GiB, more than the limit of " + format_number(options.max_memory_in_gib) +
                       " GiB; take fewer, fewer --threads, or raise --max-memory-in-gib");
+}
+
+SimulationSettings settings_of(const Options& options, Index input, const CancelFlag* cancel) {
+  return {options.draws,
+          options.simulation_failure,
+          options.seed,
+          static_cast<std::uint64_t>(input),
+          1,
+          options.components,
+          cancel};
 }
 
 constexpr const char* kOtherMixture = "the mixture is not the moment method's one Gaussian";
@@ -69,9 +80,27 @@ SimulationService simulation_service(const CancelFlag* cancel) {
             "option --simulate: expected dense layers with independent Gaussian weights, and " + refusal);
     if (trace == nullptr) return no_bound(options.simulation_failure, kOtherMixture);
     if (network.outputs() == 1) check_memory(options);
-    return simulated_bound(network, *trace, first,
-                           {options.draws, options.simulation_failure, options.seed,
-                            static_cast<std::uint64_t>(input), 1, options.components, cancel});
+    return simulated_bound(network, *trace, first, settings_of(options, input, cancel));
+  };
+}
+
+ForecastService forecast_service(const CancelFlag* cancel) {
+  return [cancel](const Network& network, const MomentTrace* trace, Index input,
+                  const Options& options) -> std::optional<SimulationForecast> {
+    if (trace == nullptr || !is_simulable(*trace) || !simulation_refusal(network).empty()) return {};
+    const CoupledChain chain(network, *trace);
+    const SimulationSettings settings = settings_of(options, input, cancel);
+    const auto start = std::chrono::steady_clock::now();
+    const CouplingSimulation coupling(chain, settings);
+    const double pilot = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    SimulationForecast forecast{coupling.promised(), coupling.draws(), 0.0};
+    if (network.outputs() == 1) {
+      const OutputSimulation output(chain, settings);
+      if (output.promised() < forecast.w2) forecast = {output.promised(), settings.draws, 0.0};
+    }
+    // The pilots' own draws come first.
+    forecast.seconds = pilot * (2.0 + static_cast<double>(forecast.draws) / static_cast<double>(kPilotDraws));
+    return forecast;
   };
 }
 

@@ -25,6 +25,9 @@ struct SimulationSettings {
   const CancelFlag* cancel = nullptr;
 };
 
+/// Draws to choose by; those to conclude from are others.
+inline constexpr Index kPilotDraws = 4096;
+
 /// The failure probability that is left to a theorem when the generator may lose one of `normals` numbers
 /// (F.1); not above zero: nothing is left.
 double failure_left(const SimulationSettings& settings, double normals);
@@ -35,8 +38,9 @@ class CouplingSimulation {
   /// Simulates a pilot. `chain` must outlive this.
   CouplingSimulation(const CoupledChain& chain, const SimulationSettings& settings);
 
-  /// What bound() is expected to be.
+  /// What bound() is expected to be, and how many draws it takes.
   [[nodiscard]] double promised() const { return promised_; }
+  [[nodiscard]] Index draws() const { return draws_; }
   /// To `stored`; NaN where nothing is proven.
   [[nodiscard]] SimulatedBound bound(const Gaussian& stored) const;
 

@@ -74,6 +74,27 @@ TEST_F(SimulateCommand, ExplainIsAboutTheFormalBound) {
   EXPECT_CONTAINS(run_well({"explain", "r.npz", "--seconds", "0"}), "the same bound");
 }
 
+TEST_F(SimulateCommand, CertifiesTheLawOfOneOutput) {
+  const Words law = {"certify", "net.safetensors", "--inputs",     "x.csv",     "--simulate",
+                     "--draws", "200000",          "--functional", "y0 - 2*y1", "--out",
+                     "r.npz",   "--json",          "r.json"};
+  (void)run_well(law);
+  const json report = json::parse(read_text(directory_ / "r.json"));
+  const StoredRun stored = read_run(directory_ / "r.npz");
+  for (std::size_t i = 0; i < stored.results.size(); ++i) {
+    EXPECT_EQ(report["results"][i]["simulation_theorem"], "F.11");
+    EXPECT_TRUE(report["results"][i]["simulation_coupled_cost"].is_null());
+    EXPECT_EQ(stored.results[i].simulated->draws, 200000);
+    EXPECT_LT(stored.results[i].simulated->w2, stored.results[i].w2_bound);
+  }
+  const std::string explained = run_well({"explain", "r.npz", "--input", "0", "--seconds", "0"});
+  const bool is_fitted = stored.results[0].mixture.size() > 1;
+  EXPECT_CONTAINS(explained, is_fitted ? "was fitted to draws" : "the same bound");
+  expect_refusal({"certify", "net.safetensors", "--inputs", "x.csv", "--simulate", "--functional", "y0",
+                  "--draws", "1000000000"},
+                 {"--draws", "GiB", "--max-memory"});
+}
+
 TEST_F(SimulateCommand, SaysWhyThereIsNoBound) {
   save_network(directory_ / "net.safetensors", small_network({3, 12, 1}));  // a fitted mixture
   const std::string out = run_well(command());

@@ -54,6 +54,17 @@ struct Simulation {
 using SimulationService =
     std::function<Simulation(const Network&, const MomentTrace*, double, Index, const Options&)>;
 
+/// What simulation can be expected to give, from a few draws that are not used again: an estimate.
+struct SimulationForecast {
+  double w2 = 0.0;
+  Index draws = 0;
+  double seconds = 0.0;
+};
+
+/// Of network, trace, index of the input and options; nothing for networks that are not covered.
+using ForecastService = std::function<std::optional<SimulationForecast>(const Network&, const MomentTrace*,
+                                                                        Index, const Options&)>;
+
 /// What the numerical library takes from outside.
 struct Services {
   /// Optimal coupling of the components of two mixtures, for certificate `paper`; the target
@@ -65,6 +76,8 @@ struct Services {
   EnsembleStatisticsService ensemble_statistics;
   /// Needed when options.simulate; the target mixcert::simulated has it as `simulation_service()`.
   SimulationService simulation;
+  /// With it explain() says what simulation can be expected to give: `forecast_service()`.
+  ForecastService forecast;
   /// Set to stop early.
   const CancelFlag* cancel = nullptr;
 };

@@ -3,6 +3,7 @@
 // Why a bound is what it is: certifies once more and takes the bound apart (X.1) - (X.4).
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "mixcert/certificate/contribution.h"
@@ -19,6 +20,9 @@ struct Explanation {
   Index member = 0;
   Result member_result;
   BoundContributions contributions;
+  /// What simulation can be expected to give, where the bound is above a tenth of the output's size; an
+  /// estimate.
+  std::optional<SimulationForecast> forecast;
 };
 
 /// At one input, or jointly at the columns of `inputs` when options.joint. Throws what certify() throws, and

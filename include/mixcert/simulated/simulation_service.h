@@ -10,5 +10,7 @@ namespace mixcert {
 
 /// What certify() asks when options.simulate is set.
 SimulationService simulation_service(const CancelFlag* cancel = nullptr);
+/// The same as what Services::forecast expects.
+ForecastService forecast_service(const CancelFlag* cancel = nullptr);
 
 }  // namespace mixcert

@@ -208,4 +208,16 @@ std::string trials_text(const std::vector<Trial>& trials) {
                             short_time(best.seconds), short_time(present.seconds));
 }
 
+std::string forecast_text(const Explanation& explanation) {
+  if (!explanation.forecast) return "";
+  const SimulationForecast& forecast = *explanation.forecast;
+  const Result& now = explanation.result;
+  return fmt::format(
+      "\nsimulation would say more: certify --simulate can be expected to give W2 <= {} (relative {}), with "
+      "{} in "
+      "about {} at each input; such a bound fails with a stated probability\n",
+      short_number(forecast.w2), short_number(forecast.w2 * now.relative_w2 / now.w2.value),
+      counted(forecast.draws, "draw"), short_time(forecast.seconds));
+}
+
 }  // namespace mixcert

@@ -126,6 +126,8 @@ std::string normality_text(const Result& result);
 
 /// A table of trials, smallest bound first, then the advice in words. The first trial is the present one.
 std::string trials_text(const std::vector<Trial>& trials);
+/// What simulation can be expected to give, where it is worth saying; empty otherwise.
+std::string forecast_text(const Explanation& explanation);
 
 // `mixcert answer`: a row per output and input, then what holds for the set. Every certified range stands
 // behind the mixture's own value.
