@@ -165,15 +165,20 @@ ordered_json explanation_json(const Explanation& explanation) {
   const BoundContributions& all = explanation.contributions;
   ordered_json layers = ordered_json::array();
   for (std::size_t k = 0; k < all.layers.size(); ++k) layers.push_back(layer_json(all.layers[k], k + 1));
-  return {{"method", to_string(explanation.result.method)},
-          {"w2_bound", explanation.result.w2.value},
-          {"relative_w2_bound", explanation.result.relative_w2},
-          {"networks", explanation.members},
-          {"network", explanation.member},
-          {"network_w2_bound", all.bound},
-          {"first", all.first},
-          {"normality", normality_json(explanation.result)},
-          {"layers", std::move(layers)}};
+  ordered_json json = {{"method", to_string(explanation.result.method)},
+                       {"w2_bound", explanation.result.w2.value},
+                       {"relative_w2_bound", explanation.result.relative_w2},
+                       {"networks", explanation.members},
+                       {"network", explanation.member},
+                       {"network_w2_bound", all.bound},
+                       {"first", all.first},
+                       {"normality", normality_json(explanation.result)},
+                       {"layers", std::move(layers)}};
+  if (const auto& forecast = explanation.forecast) {
+    json["simulation_forecast"] = {
+        {"w2_estimate", forecast->w2}, {"draws", forecast->draws}, {"seconds_estimate", forecast->seconds}};
+  }
+  return json;
 }
 
 ordered_json trials_json(const std::vector<Trial>& trials) {

@@ -10,8 +10,10 @@
 #include "keywords.h"
 #include "mixcert/answer/answers.h"
 #include "mixcert/answer/questions.h"
+#include "mixcert/answer/simulated_answers.h"
 #include "mixcert/answer/statement.h"
 #include "mixcert/core/error.h"
+#include "mixcert/statistics/simulate.h"
 
 namespace mixcert::python {
 namespace {
@@ -102,6 +104,50 @@ py::tuple probability_of(const ResultView& view, const std::string& text, const 
   return py::make_tuple(to_tuple(answer.interval), answer.failure_probability);
 }
 
+/// From draws of the network that the result is of (U.21).
+py::dict answers_by_simulation(const ResultView& view, const std::vector<std::string>& statements,
+                               bool classes, const py::dict& keywords) {
+  const auto options = options_from("by_simulation", answer_option_table(), keywords);
+  const Run& run = *view.run;
+  const Ensemble& ensemble = run.model->ensemble;
+  require(
+      run.options.predictive == Predictive::Network,
+      "by_simulation: the result is the law of the linearised network (glm), and draws are of the network "
+      "itself");
+  require(!classes || (!run.options.joint && ensemble.outputs() > 1),
+          "by_simulation: classes need two outputs or more at a single input");
+  Questions questions;
+  questions.classes = classes;
+  for (const std::string& text : statements)
+    questions.statements.push_back(parse_statement(text, {ensemble.outputs(), run.inputs_per_result()}));
+  SimulatedAnswers answers;
+  run_interruptibly([&](const CancelFlag& cancel) {
+    const Index input = view.result().input;
+    const SimulationOptions simulation{options.samples, options.seed, options.threads, &cancel};
+    const Matrix draws = run.options.joint ? simulate_joint(ensemble, run.inputs, simulation)
+                                           : simulate(ensemble, run.inputs.col(input), input, simulation);
+    answers = simulated_answers(draws, questions, options, static_cast<std::uint64_t>(input));
+  });
+  py::dict all;
+  all["draws"] = answers.draws;
+  all["failure_probability"] = answers.failure_probability;
+  py::list probabilities;
+  for (const Interval& interval : answers.probabilities) probabilities.append(to_tuple(interval));
+  all["probabilities"] = probabilities;
+  std::vector<double> lower, upper, share;
+  for (const SimulatedInterval& interval : answers.credible) {
+    lower.push_back(interval.lower);
+    upper.push_back(interval.upper);
+    share.push_back(interval.share);
+  }
+  all["intervals"] = py::make_tuple(from_vector(lower), from_vector(upper), from_vector(share));
+  if (answers.classes) {
+    all["classes"] = py::make_tuple(to_tuple(answers.classes->probabilities), answers.classes->predicted,
+                                    answers.classes->settled, to_tuple(answers.classes->margins));
+  }
+  return all;
+}
+
 }  // namespace
 
 void bind_answers(py::class_<ResultView>& view) {
@@ -110,7 +156,8 @@ void bind_answers(py::class_<ResultView>& view) {
       .def("predictive", &predictive_of)
       .def("credible", &credible_of)
       .def("classes", &classes_of)
-      .def("probability", &probability_of);
+      .def("probability", &probability_of)
+      .def("by_simulation", &answers_by_simulation);
 }
 
 }  // namespace mixcert::python

@@ -48,6 +48,8 @@ from ._result import (
     Probability,
     Result,
     ResultList,
+    SimulatedAnswers,
+    SimulatedIntervals,
 )
 from ._transport import Quantization, gelbrich, mw2, quantize, wasserstein2
 from ._tune import TuneResult, tune
@@ -77,6 +79,8 @@ __all__ = [
     "Residual",
     "Result",
     "ResultList",
+    "SimulatedAnswers",
+    "SimulatedIntervals",
     "TuneResult",
     "__version__",
     "certify",

@@ -64,6 +64,24 @@ class Probability(NamedTuple):
     failure_probability: float
 
 
+class SimulatedIntervals(NamedTuple):
+    """[lower, upper] holds at least the asked mass of the true law; `share_of_draws` is that of the draws."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    share_of_draws: np.ndarray
+
+
+class SimulatedAnswers(NamedTuple):
+    """From draws of the network itself: one of the ranges misses with `failure_probability` at most."""
+
+    probabilities: List[Interval]
+    intervals: SimulatedIntervals
+    classes: Optional[ClassProbabilities]
+    draws: int
+    failure_probability: float
+
+
 class LayerTable(Sequence[Dict[str, Any]]):
     """What each hidden layer adds to the bound, carried to the output: a sequence of dicts that prints as a
     table, also in notebooks."""
@@ -225,6 +243,27 @@ class Result:
             raise TypeError(f"statement: expected text such as 'y0 > 0', got {type(statement).__name__}")
         (estimate, lower, upper), failure = self._core.probability(statement, options)
         return Probability(estimate, lower, upper, failure)
+
+    def by_simulation(
+        self, statements: Sequence[str] = (), classes: bool = False, level: float = 0.95, **options: Any
+    ) -> SimulatedAnswers:
+        """The same questions answered by `samples` draws of the network (U.21), as `mixcert answer --simulate`
+        does: no bound is needed, so that it works as well for ten layers as for one. Certified by simulation:
+        ranges hold for every number of draws but for `failure_probability`."""
+        if isinstance(statements, str):
+            statements = [statements]
+        found = self._core.by_simulation(list(statements), bool(classes), dict(options, level=level))
+        answered = None
+        if "classes" in found:
+            probabilities, predicted, settled, margins = found["classes"]
+            answered = ClassProbabilities(Interval(*probabilities), predicted, settled, Interval(*margins))
+        return SimulatedAnswers(
+            [Interval(*one) for one in found["probabilities"]],
+            SimulatedIntervals(*found["intervals"]),
+            answered,
+            found["draws"],
+            found["failure_probability"],
+        )
 
     def save(self, path: Any) -> None:
         """Writes the result as `mixcert certify` does: arrays (.npz) or every bound (.json)."""

@@ -71,7 +71,16 @@ TEST_F(SimulateCommand, HasTheSameBitsForEveryNumberOfThreadsAndAfterAnotherSeed
 
 TEST_F(SimulateCommand, ExplainIsAboutTheFormalBound) {
   (void)run_well(command({"--out", "r.npz"}));
-  EXPECT_CONTAINS(run_well({"explain", "r.npz", "--seconds", "0"}), "the same bound");
+  const std::string explained = run_well({"explain", "r.npz", "--seconds", "0", "--json", "e.json"});
+  EXPECT_CONTAINS(explained, "the same bound");
+  // What simulation can be expected to give is said where the bound is large, as an estimate.
+  const json report = json::parse(read_text(directory_ / "e.json"));
+  const bool is_large = report["relative_w2_bound"].get<double>() > 0.1;
+  EXPECT_EQ(report.contains("simulation_forecast"), is_large);
+  EXPECT_EQ(explained.find("certify --simulate can be expected to give") != std::string::npos, is_large);
+  if (is_large) {
+    EXPECT_LT(report["simulation_forecast"]["w2_estimate"].get<double>(), report["w2_bound"].get<double>());
+  }
 }
 
 TEST_F(SimulateCommand, CertifiesTheLawOfOneOutput) {

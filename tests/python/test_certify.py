@@ -80,6 +80,22 @@ def test_the_bound_holds_for_samples(small):
     assert lower < result.w2_bound + 0.05
 
 
+def test_answers_by_simulation(small):
+    x = np.array([0.3, -1.0, 0.5])
+    result = mixcert.certify(small, x)
+    answers = result.by_simulation(["y0 > 0"], samples=20000, failure_probability=1e-6)
+    samples = mixcert.simulate(small, x, samples=20000)
+    (probability,) = answers.probabilities
+    assert probability.estimate == np.mean(samples[:, 0] > 0)  # the same draws
+    assert probability.lower < probability.estimate < probability.upper < probability.lower + 0.05
+    inside = (samples[:, 0] >= answers.intervals.lower[0]) & (samples[:, 0] <= answers.intervals.upper[0])
+    assert np.mean(inside) == pytest.approx(answers.intervals.share_of_draws[0])
+    assert answers.draws == 20000 and answers.failure_probability == 1e-6 and answers.classes is None
+    assert result.by_simulation("y0 > 0", level=0.5).intervals.lower[0] > answers.intervals.lower[0]
+    with pytest.raises(ValueError):
+        result.by_simulation(["y9 > 0"])
+
+
 @pytest.mark.parametrize(
     "convert",
     [

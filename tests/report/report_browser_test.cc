@@ -85,8 +85,10 @@ TEST_F(ReportInBrowser, Regression) {
   for (int i = -50; i <= 50; ++i) csv += std::to_string(i / 50.0) + "\n";
   write_text(directory_ / "x.csv", csv);
   open_report({"noisy_sines.safetensors", "--inputs", "x.csv", "--statistics", "1000"}, "regression");
-  EXPECT_EQ(browser_.evaluate("document.querySelectorAll('.chart').length"), 4);
-  EXPECT_EQ(browser_.evaluate(kDrawnCharts), 4);
+  // Four of all inputs, and the computed law of one: its density and the differences to it.
+  const int charts = 6;
+  EXPECT_EQ(browser_.evaluate("document.querySelectorAll('.chart').length"), charts);
+  EXPECT_EQ(browser_.evaluate(kDrawnCharts), charts);
 
   // Sorting, by keyboard: worst first, then by x.
   auto bounds = browser_.evaluate(column("W2 \u2264")).get<std::vector<double>>();
@@ -109,7 +111,7 @@ TEST_F(ReportInBrowser, Regression) {
   browser_.evaluate("document.getElementById('theme').click()");
   EXPECT_TRUE(browser_.becomes_true("document.documentElement.dataset.drawn === 'dark'"));
   EXPECT_NE(browser_.evaluate(background), light);
-  EXPECT_EQ(browser_.evaluate(kDrawnCharts), 4);
+  EXPECT_EQ(browser_.evaluate(kDrawnCharts), charts);
   browser_.evaluate("document.getElementById('theme').click()");
   EXPECT_TRUE(browser_.becomes_true("document.documentElement.dataset.drawn === 'light'"));
   EXPECT_EQ(browser_.evaluate(background), light);
