@@ -64,8 +64,8 @@ void give_second_order(const Prepared& prepared, Certified& made) {
     return;
   const MomentLayerTrace& first = (*trace)->layers.front();
   if (first.pieces.size() != 1 || made.result.mixture.size() != 1 || !made.result.w2.exists()) return;
-  const Gaussian output = second_order_output(prepared.network, first.pieces.component(0));
-  const Vector deviations = positive_part(output.covariance.variances()).cwiseSqrt();
+  const OutputMoments output = second_order_moments(prepared.network, first.pieces.component(0));
+  const Vector deviations = positive_part(output.variances).cwiseSqrt();
   if (!output.mean.allFinite() || !deviations.allFinite()) return;
   const Vector own = made.result.mixture.standard_deviation();
   const Vector off = (deviations - own).cwiseAbs() + (output.mean - made.result.mixture.mean()).cwiseAbs();

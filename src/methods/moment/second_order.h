@@ -9,7 +9,14 @@
 
 namespace mixcert {
 
-/// `first`: the law of the first hidden layer's pre-activations.
-Gaussian second_order_output(const Network& network, Gaussian first);
+/// Of the output; covariances of different outputs are not among them.
+struct OutputMoments {
+  Vector mean, variances;
+};
+
+/// `first`: the law of the first hidden layer's pre-activations. Where few random numbers are behind all of
+/// them (the kernels of a random convolution) neurons are far from jointly Gaussian: moments given these
+/// numbers are averaged over them then.
+OutputMoments second_order_moments(const Network& network, const Gaussian& first);
 
 }  // namespace mixcert
