@@ -83,8 +83,8 @@ void check_fitted_laws(Index count) {
       middle_of(bounds, 1.0), middle_of(ratios, 0.5), middle_of(ratios, 1.0), static_cast<int>(met),
       static_cast<int>(count), static_cast<int>(gained), static_cast<int>(far));
   EXPECT_GE(10 * met, 9 * count);
-  // The others are wide gelu neurons, for which (Y.3) has no quadrature and the law is not computed.
-  EXPECT_GE(2 * gained, far);
+  EXPECT_EQ(gained, far);
+  EXPECT_LE(middle_of(ratios, 1.0), 1.1);
 }
 
 }  // namespace mixcert::testing

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <utility>
 
 #include "theorems/output_law/distribution.h"
 #include "theorems/output_law/placed_neuron.h"
@@ -36,13 +37,14 @@ constexpr double kLargeError = 1e-8;
 
 class TransformBuilder {
  public:
-  /// Strict: nodes are so good that nothing has to be damped.
-  TransformBuilder(const OutputLaw& law, double unit, bool strict) : law_(law), unit_(unit) {
+  /// Strict: nodes are so good that nothing has to be damped. Nodes are good up to `frequency` at least.
+  TransformBuilder(const OutputLaw& law, double unit, bool strict, double frequency = 0.0)
+      : law_(law), unit_(unit) {
     double noise = law.bias_variance;
     for (const SummandNeuron& neuron : law.neurons) noise += neuron.noise * neuron.noise * neuron.second;
     guess_ = std::sqrt(2.0 * kTruncation / std::min(1.0, noise));
+    const TransformAccuracy accuracy(std::max(guess_, frequency), law.neurons.size(), strict);
     placed_.reserve(law.neurons.size());
-    const TransformAccuracy accuracy(guess_, law.neurons.size(), strict);
     for (const SummandNeuron& neuron : law.neurons) placed_.emplace_back(neuron, accuracy);
   }
 
@@ -56,12 +58,15 @@ class TransformBuilder {
     series.period = unit_ * std::ceil(period / unit_);
     const double h = 2.0 * std::numbers::pi / series.period;
     const Index count = frequencies(h);
+    highest_ = h * static_cast<double>(count);
     if (count == 0) return series;
-    series.error = transform({h, count}, series) + other_errors(series, h * static_cast<double>(count));
+    series.error = transform({h, count}, series) + other_errors(series, highest_);
     series.error = enlarged(enlarged(series.error));
     series.exists = series.error < INFINITY && series.real.allFinite() && series.imaginary.allFinite();
     return series;
   }
+  /// What series() went up to.
+  [[nodiscard]] double highest_frequency() const { return highest_; }
 
  private:
   [[nodiscard]] TailMoments tails_of(double order) const {
@@ -189,7 +194,7 @@ class TransformBuilder {
   double range_ = kGridRange, unit_;
   std::vector<TailMoments> tails_;
   TailMoments best_;
-  double guess_ = 0.0;
+  double guess_ = 0.0, highest_ = 0.0;
   double log_left_out_ = 0.0;  ///< of the terms of higher frequency
   std::vector<PlacedNeuron> placed_;
 };
@@ -198,11 +203,15 @@ class TransformBuilder {
 
 DistributionSeries distribution_series(const OutputLaw& law, double unit) {
   if (!(law.bias_variance > 0.0)) return {};
-  DistributionSeries series = TransformBuilder(law, unit, false).series();
-  if (series.exists && series.error < kLargeError) return series;
-  DistributionSeries strict = TransformBuilder(law, unit, true).series();
-  if (!strict.exists || (series.exists && series.error < strict.error)) return series;
-  return strict;
+  TransformBuilder first(law, unit, false);
+  DistributionSeries best = first.series();
+  // Again where errors are large: nodes that are good for all frequencies that were needed, then better ones.
+  for (const bool strict : {false, true}) {
+    if (best.exists && best.error < kLargeError) break;
+    DistributionSeries next = TransformBuilder(law, unit, strict, first.highest_frequency()).series();
+    if (next.exists && !(best.exists && best.error < next.error)) best = std::move(next);
+  }
+  return best;
 }
 
 }  // namespace mixcert

@@ -12,6 +12,8 @@ namespace {
 
 // Nodes of smaller weight are left out.
 constexpr double kLeastWeight = 1e-12;
+// Values with a larger error say nothing.
+constexpr double kWildError = 0.1;
 // Products below this count as zero.
 constexpr double kLeastProduct = 1e-13;
 
@@ -98,6 +100,18 @@ void write_errors(const SummandNeuron& neuron, const NeuronNodes& nodes, const F
   }
 }
 
+/// Where the rule is of no use, |f_j| is at most what the noise damps.
+void forget_wild_values(const NeuronNodes& nodes, const Frequencies& frequencies, TransformFactor& factor) {
+  for (std::size_t b = 0; b < factor.error.size(); ++b) {
+    if (factor.error[b].maxCoeff() <= kWildError) continue;
+    for (Eigen::Index i = 0; i < 4; ++i) {
+      if (factor.error[b](i) <= kWildError) continue;
+      factor.real[b](i) = factor.imaginary[b](i) = 0.0;
+      factor.error[b](i) = std::min(1.0, nodes.damping(frequencies.time[b](i)));
+    }
+  }
+}
+
 }  // namespace
 
 Frequencies::Frequencies(double h, Index frequency_count) : spacing(h), count(frequency_count) {
@@ -129,6 +143,7 @@ void factor_by_nodes(const SummandNeuron& neuron, const NeuronNodes& nodes, cons
   }
   sums.write(factor);
   write_errors(neuron, nodes, frequencies, left_out, factor);
+  forget_wild_values(nodes, frequencies, factor);
 }
 
 TransformProduct::TransformProduct(const Frequencies& frequencies, double bias_variance) {
@@ -148,15 +163,16 @@ void TransformFactor::resize(std::size_t size) {
 
 void TransformProduct::multiply(const TransformFactor& factor) {
   for (std::size_t b = 0; b < active_; ++b) {
-    FourValues re = factor.real[b], im = factor.imaginary[b], error = factor.error[b];
-    if (!(error.maxCoeff() <= 0.5)) {
-      for (Eigen::Index i = 0; i < 4; ++i) {
-        if (error(i) <= 0.5) continue;
-        re(i) = im(i) = 0.0;
-        error(i) = 1.0;
-      }
+    FourValues re = factor.real[b], im = factor.imaginary[b];
+    const FourValues& error = factor.error[b];
+    // |f| <= 1: a computed value is moved into the unit circle, which does not move it away from f.
+    const FourValues modulus = (re.square() + im.square()).sqrt();
+    if (modulus.maxCoeff() > 1.0) {
+      const FourValues inward = modulus.max(1.0).inverse();
+      re *= inward;
+      im *= inward;
     }
-    const FourValues size = (re.square() + im.square()).sqrt().min(1.0) + error;
+    const FourValues size = (modulus.min(1.0) + error).min(1.0);
     error_[b] = error_[b] * size + error * size_[b];
     size_[b] *= size;
     const FourValues product = real_[b] * re - imaginary_[b] * im;
