@@ -56,7 +56,7 @@ std::vector<Cell> cells_of(const LineLaw& mixture, const std::vector<double>& no
   for (std::size_t i = 1; i < nodes.size(); ++i) {
     const double after = mixture.cdf(nodes[i]);
     // Twice the error, for the roundings of these sums.
-    const double from = std::max(0.0, before - 2.0 * kLineCdfError);
+    const double from = positive_part(before - 2.0 * kLineCdfError);
     const double to = std::min(1.0, after + 2.0 * kLineCdfError);
     const int parts = static_cast<int>((to - from) / kMostLevels) + 1;
     for (int part = 0; part < parts; ++part) {

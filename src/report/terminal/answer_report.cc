@@ -198,7 +198,7 @@ std::string AnswerReport::remarks() const {
   if (!simulated_.lines.empty()) {
     text += fmt::format(
         "\nanswers by simulation are ranges from {} at each input, taken as independent and exact draws of "
-        "the network; those of an input fail with probability {}, of all {} together with {}\n",
+        "the network; those of an input fail with probability {}, of all {} together with {:.6g}\n",
         counted(topic_.options.samples, "draw"), topic_.options.failure_probability,
         counted(inputs_, "input"), topic_.options.failure_probability * static_cast<double>(inputs_));
   }
@@ -206,7 +206,7 @@ std::string AnswerReport::remarks() const {
     text += fmt::format(
         "\nintegrals of the mixture by {} samples: ranges include their error and hold, for each input, but "
         "for "
-        "probability {}, all {} together but for {}\n",
+        "probability {}, all {} together but for {:.6g}\n",
         topic_.options.samples, topic_.options.failure_probability, counted(inputs_, "input"),
         topic_.options.failure_probability * static_cast<double>(inputs_));
   }

@@ -206,7 +206,7 @@ std::string CertifyReport::simulation_lines() const {
                                              short_bound(simulated_max_) + " at worst",
                        options_.simulation_failure);
     if (simulated_ > 1)
-      text += fmt::format(", {} for all {} together", options_.simulation_failure * n, simulated_);
+      text += fmt::format(", {:.6g} for all {} together", options_.simulation_failure * n, simulated_);
     text += fmt::format("\n  up to {}, bits of ChaCha20 taken as independent and fair\n",
                         counted(most_draws_, "draw"));
   }
