@@ -164,7 +164,7 @@ TEST(LinePieces, ProductsOfUnknownFactorsAreUnknown) {
   TransformFactor factor(1);
   factor.real[0] = FourValues(0.9, 0.9, 5.0, 0.9);
   factor.imaginary[0] = FourValues::Zero();
-  factor.error[0] = FourValues(0.01, 0.7, INFINITY, 0.1);
+  factor.error[0] = FourValues(0.01, 1.7, INFINITY, 0.1);
   product.multiply(factor);
   product.multiply(factor);
   EXPECT_LE(std::abs(product.real(0) - 0.81 * std::exp(-0.5 * 0.01 * 0.25)), 1e-15);

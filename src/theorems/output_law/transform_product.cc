@@ -103,7 +103,7 @@ void write_errors(const SummandNeuron& neuron, const NeuronNodes& nodes, const F
 /// Where the rule is of no use, |f_j| is at most what the noise damps.
 void forget_wild_values(const NeuronNodes& nodes, const Frequencies& frequencies, TransformFactor& factor) {
   for (std::size_t b = 0; b < factor.error.size(); ++b) {
-    if (factor.error[b].maxCoeff() <= kWildError) continue;
+    if ((factor.error[b] <= kWildError).all()) continue;
     for (Eigen::Index i = 0; i < 4; ++i) {
       if (factor.error[b](i) <= kWildError) continue;
       factor.real[b](i) = factor.imaginary[b](i) = 0.0;
@@ -163,8 +163,14 @@ void TransformFactor::resize(std::size_t size) {
 
 void TransformProduct::multiply(const TransformFactor& factor) {
   for (std::size_t b = 0; b < active_; ++b) {
-    FourValues re = factor.real[b], im = factor.imaginary[b];
-    const FourValues& error = factor.error[b];
+    FourValues re = factor.real[b], im = factor.imaginary[b], error = factor.error[b];
+    if (!(error <= 1.0).all()) {
+      for (Eigen::Index i = 0; i < 4; ++i) {
+        if (error(i) <= 1.0) continue;
+        re(i) = im(i) = 0.0;
+        error(i) = 1.0;
+      }
+    }
     // |f| <= 1: a computed value is moved into the unit circle, which does not move it away from f.
     const FourValues modulus = (re.square() + im.square()).sqrt();
     if (modulus.maxCoeff() > 1.0) {

@@ -26,7 +26,7 @@ struct Frequencies {
   FrequencyValues time;   ///< kh
 };
 
-/// One factor, and no less than its error.
+/// One factor, and no less than its error; where that is above 1 the factor counts as 0 with error 1.
 struct TransformFactor {
   explicit TransformFactor(std::size_t size) : real(size), imaginary(size), error(size) {}
   void resize(std::size_t size);
