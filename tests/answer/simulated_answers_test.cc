@@ -107,10 +107,10 @@ TEST(SimulatedAnswers, SettleClasses) {
 }
 
 TEST(SimulatedAnswers, HoldForEveryKindOfLayer) {
-  const QuestionCount often = ask_every_kind(1, 0.1, 2000, 200000);
+  const QuestionCount often = ask_every_kind(1, 0.1, 2000, 60000);
   std::printf("%d of %d answers miss at failure probability 0.1 for each set\n", often.missed, often.asked);
   EXPECT_LE(10 * often.missed, often.asked);
-  const QuestionCount surely = ask_every_kind(1, 1e-9, 2000, 200000);
+  const QuestionCount surely = ask_every_kind(1, 1e-9, 2000, 60000);
   EXPECT_EQ(surely.missed, 0);
 }
 

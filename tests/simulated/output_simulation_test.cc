@@ -32,7 +32,7 @@ GaussianMixture line_mixture(const std::vector<double>& weights, const std::vect
 /// The quantile function by bisection of the definition.
 double naive_quantile(const GaussianMixture& mixture, double t) {
   double low = -100.0, high = 100.0;
-  for (int step = 0; step < 200; ++step) {
+  for (int step = 0; step < 60; ++step) {
     const double middle = 0.5 * (low + high);
     double below = 0.0;
     for (Index i = 0; i < mixture.size(); ++i) {
