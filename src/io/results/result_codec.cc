@@ -94,6 +94,8 @@ void choice(ByteReader& bytes, Enum& value, Enum last) {
   value = static_cast<Enum>(code);
 }
 
+constexpr Index kMostRows = Index{1} << 40U;
+
 void matrix(ByteWriter& bytes, const Matrix& values) {
   bytes.number(values.rows());
   bytes.number(values.cols());
@@ -105,7 +107,9 @@ Matrix matrix(ByteReader& bytes) {
   bytes.number(rows);
   bytes.number(cols);
   const auto room = static_cast<Index>(bytes.left() / sizeof(double));
-  if (rows < 0 || cols < 0 || rows > room || cols > room || (rows > 0 && cols > room / rows))
+  // A matrix without columns takes no room, whatever its rows: the factor of a covariance that has none.
+  const bool is_empty = cols == 0 && rows < kMostRows;
+  if (rows < 0 || cols < 0 || (!is_empty && (rows > room || cols > room || (rows > 0 && cols > room / rows))))
     bytes.fail("a matrix that fits", std::to_string(rows) + " x " + std::to_string(cols));
   Matrix values(rows, cols);
   bytes.values(values.data(), values.size());
