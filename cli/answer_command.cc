@@ -1,6 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // mixcert answer: what the bounds of a result say about means, probabilities, classes and scores.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -108,6 +109,8 @@ std::vector<LawAnswers> answer_all(const AnswerArguments& arguments, const Subje
 /// By draws of the networks, where that is asked for.
 std::vector<SimulatedAnswers> simulate_all(const AnswerArguments& arguments, const Subjects& subjects) {
   if (!subjects.ensemble) return {};
+  const Index at_once = std::min<Index>(subjects.count(), resolve_thread_count(arguments.options.threads));
+  SamplingFlags{.samples = arguments.options.samples}.check_memory(at_once * subjects.law(0).dimension());
   const Questions questions = read_questions(arguments, subjects);
   std::vector<SimulatedAnswers> answers(subjects.results.size());
   ProgressBar progress("simulate", subjects.count());

@@ -101,6 +101,13 @@ TEST_F(SimulatedAnswer, SaysWhereTheNetworkIsMissing) {
   expect_refusal({"answer", "r.npz", "--model", "moved.safetensors"}, {"--model", "--simulate"});
 }
 
+TEST_F(SimulatedAnswer, RefusesMoreDrawsThanFitInMemory) {
+  save_network(directory_ / "net.safetensors", small_network({3, 4, 40}));
+  certify();  // whose journal has a factor of 40 rows without columns
+  expect_refusal({"answer", "r.npz", "--simulate", "--samples", "20000000", "--threads", "3"},
+                 {"--samples", "GiB"});
+}
+
 TEST_F(SimulatedAnswer, RefusesTheLawOfALinearisedNetwork) {
   certify({"--predictive", "glm"});
   expect_refusal(command(), {"--simulate", "linearised"});
