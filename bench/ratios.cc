@@ -4,8 +4,9 @@
 //   - one input against 1e4 Monte Carlo samples by local reparametrisation,
 //   - growth of the cost per input with the width,
 //   - the moment method for a batch against the matrix products it cannot avoid,
+//   - the draws of a certificate by simulation against theirs,
 //   - peak memory while results of growing numbers of inputs stream to disk.
-//     ratios [DIRECTORY for the streamed file [PART: streaming, moments, sampling or width]]
+//     ratios [DIRECTORY for the streamed file [PART: streaming, moments, draws, sampling or width]]
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -14,8 +15,10 @@
 
 #include "bench_networks.h"
 #include "measures.h"
+#include "methods/moment/moment_tracer.h"
 #include "mixcert/certify/certify.h"
 #include "mixcert/io/result_file.h"
+#include "simulated/coupled_paths.h"
 
 namespace {
 
@@ -90,6 +93,47 @@ void moment_method() {
   std::printf("  1024^3 matrix product: %.1f GFLOP/s\n", matrix_product_speed());
 }
 
+/// M a, V a^2 and M b of all layers, as many columns at a time as the simulation takes.
+double products_of_draws(const CoupledChain& chain, Index draws) {
+  constexpr Index kColumns = 256;
+  double sink = 0.0;
+  for (Index first = 0; first < draws; first += kColumns) {
+    for (const CoupledStep& step : chain.steps) {
+      const Matrix a = Matrix::Constant(step.next->inputs(), kColumns, 0.5), b = 2.0 * a;
+      const Matrix mean = step.next->weight_mean() * a, other = step.next->weight_mean() * b;
+      const Matrix variance = step.variances * a;
+      sink += mean(0, 0) + other(0, 0) + variance(0, 0);
+    }
+  }
+  return sink;
+}
+
+void simulated_draws() {
+  std::printf("draws of a certificate by simulation, [784, 128 x K, 10], one thread\n");
+  constexpr Index kDraws = 25600;
+  for (const Index depth : {Index{2}, Index{4}}) {
+    std::vector<Index> widths(static_cast<std::size_t>(depth + 2), 128);
+    widths.front() = 784;
+    widths.back() = 10;
+    const Network network = mean_field_network(widths, ActivationFunction::Relu);
+    const auto trace = propagate_moments(network, uniform_inputs(784, 1).col(0),
+                                         [](Index, const GaussianMixture&) { return MomentChoices{}; }, {});
+    const CoupledChain chain(network, *trace);
+    std::vector<double> shares;
+    for (int repeat = 0; repeat < 5; ++repeat) {
+      double start = processor_seconds();
+      const double sink = products_of_draws(chain, kDraws);
+      const double products = processor_seconds() - start + (std::isnan(sink) ? 1e9 : 0.0);
+      start = processor_seconds();
+      draw_costs(chain, {1, DrawUse::Main, 0, kDraws}, 1, nullptr);
+      shares.push_back(products / (processor_seconds() - start));
+    }
+    std::nth_element(shares.begin(), shares.begin() + 2, shares.end());
+    std::printf("  K = %lld: the products are %.0f %% of the draws' time\n", static_cast<long long>(depth),
+                100.0 * shares[2]);
+  }
+}
+
 void memory_while_streaming(const std::filesystem::path& directory) {
   std::printf("peak memory while results stream to disk, [16-32-10], one thread\n");
   const Network network = mean_field_network({16, 32, 10}, ActivationFunction::Relu);
@@ -113,6 +157,7 @@ int main(int argc, char** argv) {
   const std::string part = argc > 2 ? argv[2] : "";
   if (part.empty() || part == "streaming") memory_while_streaming(directory);
   if (part.empty() || part == "moments") moment_method();
+  if (part.empty() || part == "draws") simulated_draws();
   if (part.empty() || part == "sampling") against_monte_carlo();
   if (part.empty() || part == "width") growth_with_width();
 }

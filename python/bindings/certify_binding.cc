@@ -28,6 +28,7 @@ Services services_of(const CancelFlag& cancel) {
   };
   services.statistics = statistics_service(&cancel);
   services.simulation = simulation_service(&cancel);
+  services.stein = stein_service(&cancel);
   services.ensemble_statistics = ensemble_statistics_service(&cancel);
   return services;
 }
@@ -82,6 +83,8 @@ py::object statistics_of(const ResultView& view) {
   values["coupled_cost"] = statistics->coupled_cost;
   values["failure_probability"] = statistics->failure_probability;
   values["assumption"] = statistics->assumption;
+  values["w2_stein_estimate"] = statistics->w2_stein;
+  values["w2_stein_error"] = statistics->stein_error;
   return values;
 }
 
@@ -96,6 +99,16 @@ py::object simulated_of(const ResultView& view) {
   values["theorem"] = simulated->theorem;
   values["gap"] = simulated->gap;
   return values;
+}
+
+/// Of each output a mixture and its bound.
+py::list marginals_of(const ResultView& view) {
+  py::list rows;
+  if (const auto& simulated = view.result().simulated) {
+    for (const SimulatedMarginal& own : simulated->marginals)
+      rows.append(py::make_tuple(own.mixture, own.w2, own.mean_lower, own.mean_upper));
+  }
+  return rows;
 }
 
 py::array inputs_of(const ResultView& view) {
@@ -141,6 +154,7 @@ py::class_<ResultView> bind_result(py::module_& module) {
       .def_property_readonly("run_seconds", [](View v) { return v.run->seconds; })
       .def_property_readonly("layers", &layer_rows)
       .def_property_readonly("simulated", &simulated_of)
+      .def_property_readonly("marginals", &marginals_of)
       .def_property_readonly("statistics", &statistics_of)
       .def_property_readonly("options", &options_of)
       .def_property_readonly("assumptions", [](View v) { return v.run->assumptions(); })

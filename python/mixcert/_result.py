@@ -64,6 +64,15 @@ class Probability(NamedTuple):
     failure_probability: float
 
 
+class Marginal(NamedTuple):
+    """One output by itself: W2 between `mixture` and its law is at most `w2_bound`, and its mean lies in the
+    range of `mean`; certified by simulation."""
+
+    mixture: Mixture
+    w2_bound: float
+    mean: Interval
+
+
 class SimulatedIntervals(NamedTuple):
     """[lower, upper] holds at least the asked mass of the true law; `share_of_draws` is that of the draws."""
 
@@ -203,6 +212,16 @@ class Result:
         `failure_probability` over the program's own draws; NaN where there is none, and `gap` says why.
         `theorem` is what proves it, F.8 or F.11 of docs/theory."""
         return self._core.simulated
+
+    @property
+    def marginals(self) -> List[Marginal]:
+        """Each output's own mixture and bound, certified by simulation together with `simulated`; with options
+        `simulate` and `marginals` only."""
+        rows = []
+        for core, bound, lower, upper in self._core.marginals:
+            mixture = Mixture._wrap(core)
+            rows.append(Marginal(mixture, bound, Interval(float(mixture.mean()[0]), lower, upper)))
+        return rows
 
     @property
     def statistics(self) -> Optional[Dict[str, Any]]:

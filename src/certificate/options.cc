@@ -93,6 +93,7 @@ OptionTable<Options> make_table() {
       flag_option("simulate", &Options::simulate, "a bound certified by simulation too"),
       integer_option<Options, Index>("draws", &Options::draws, kFewestDraws, kMaxSamples,
                                      "simulate: most draws at each input"),
+      flag_option("marginals", &Options::marginals, "simulate: each output's own mixture and bound too"),
       real_option("simulation-failure", &Options::simulation_failure, 0.0,
                   "simulate: probability that its bound fails"),
       integer_option<Options, std::uint64_t>("seed", &Options::seed, 0,
@@ -178,8 +179,10 @@ void Options::validate() const {
     bad_option("simulation-failure", "a number above 0 and below 1", format_number(simulation_failure));
   }
   require(!joint || !simulate, "option --simulate: expected inputs certified one by one, got --joint");
-  require(simulate || (draws == defaults.draws && simulation_failure == defaults.simulation_failure),
-          "options --draws and --simulation-failure: expected --simulate, which they are about");
+  const bool is_plain =
+      draws == defaults.draws && simulation_failure == defaults.simulation_failure && !marginals;
+  require(simulate || is_plain,
+          "options --draws, --marginals and --simulation-failure: expected --simulate, which they are about");
   if (joint && pieces > 1) {
     throw InvalidArgument("option --pieces: laws of several inputs jointly are not split, got " +
                           std::to_string(pieces));

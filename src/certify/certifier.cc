@@ -9,7 +9,6 @@
 #include <utility>
 #include <variant>
 
-#include "certify/own_deviations.h"
 #include "core/overloaded.h"
 #include "methods/joint/joint_method.h"
 #include "methods/moment/moment_method.h"
@@ -17,6 +16,7 @@
 #include "methods/signature/signature_method.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
+#include "mixture/stretched_mixture.h"
 #include "network/linearised_network.h"
 #include "theorems/theorem_table.h"
 
@@ -191,23 +191,28 @@ CouplingTrace Certifier::coupling(const Certified& made) const {
                     made.trace);
 }
 
-const MomentTrace* Certifier::own_trace(const Certified& made) {
+SimulationRequest Certifier::simulation_request(const Certified& made) const {
   const auto* trace = std::get_if<Sealed<MomentTrace>>(&made.trace);
-  return trace != nullptr && !made.is_fitted ? &**trace : nullptr;
+  return {.network = prepared_->network,
+          .trace = trace != nullptr ? &**trace : nullptr,
+          .mixture = made.result.mixture,
+          .is_own = !made.is_fitted,
+          .first = made.certificate.first.upper,
+          .formal = made.result.w2.value,
+          .input = made.result.input,
+          .options = prepared_->options};
 }
 
 std::optional<SimulationForecast> Certifier::forecast(const Certified& made) const {
   if (!prepared_->services.forecast) return std::nullopt;
-  return prepared_->services.forecast(prepared_->network, own_trace(made), made.result.input,
-                                      prepared_->options);
+  return prepared_->services.forecast(simulation_request(made));
 }
 
 void Certifier::simulate(Certified& made) const {
   const Options& options = prepared_->options;
   const Stopwatch watch;
-  Simulation simulation = prepared_->services.simulation(
-      prepared_->network, own_trace(made), made.certificate.first.upper, made.result.input, options);
-  // A mixture fitted to draws costs the formal bound their distance: it must be far closer than that says.
+  Simulation simulation = prepared_->services.simulation(simulation_request(made));
+  // A mixture chosen by draws costs the formal bound their distance: it must be far closer than that says.
   if (auto& closer = simulation.closer; closer && closer->w2 <= kWorthOwnMoments * made.result.w2.value) {
     const UpperBound moved = UpperBound::exact(closer->moved);
     if (!would_miss(options, made, moved)) {
@@ -226,6 +231,12 @@ Result Certifier::with_statistics(ConstMatrixRef inputs, Certified made) const {
   if (options.statistics == 0) return std::move(made.result);
   made.result.statistics = prepared_->services.statistics(prepared_->network, inputs, made.result.input,
                                                           coupling(made), made.result.mixture, options);
+  if (const auto& stein = prepared_->services.stein; stein && made.result.simulated) {
+    if (const auto estimate = stein(simulation_request(made))) {
+      made.result.statistics->w2_stein = estimate->w2;
+      made.result.statistics->stein_error = estimate->error;
+    }
+  }
   return std::move(made.result);
 }
 

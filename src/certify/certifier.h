@@ -49,8 +49,7 @@ class Certifier {
   [[nodiscard]] Certified smallest(ConstMatrixRef inputs, Certified best) const;
   /// What every result goes through.
   [[nodiscard]] Certified finished(Certified made, Index index) const;
-  /// The moment method's trace where its output is the mixture; null otherwise.
-  [[nodiscard]] static const MomentTrace* own_trace(const Certified& made);
+  [[nodiscard]] SimulationRequest simulation_request(const Certified& made) const;
   /// Adds a bound certified by simulation, and takes a mixture that simulation finds closer.
   void simulate(Certified& made) const;
   [[nodiscard]] Result with_statistics(ConstMatrixRef inputs, Certified made) const;

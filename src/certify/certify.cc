@@ -78,7 +78,7 @@ std::vector<std::string> certificate_assumptions(const Options& options) {
   }
   if (options.simulate) {
     assumptions.push_back(
-        "bounds certified by simulation: the bits of ChaCha20 are independent and fair; such a bound "
+        "bounds certified by simulation: the bits of AES-256 are independent and fair; such a bound "
         "fails with probability " +
         format_number(options.simulation_failure) + " at each input");
   }

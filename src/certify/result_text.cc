@@ -90,13 +90,32 @@ std::string estimates(const TwoSidedStatistics& statistics) {
     text += "; W2 <= " + short_number(statistics.w2_upper) + " but for a probability of " +
             format_number(statistics.failure_probability);
   }
+  if (!std::isnan(statistics.w2_stein)) {
+    text += "; by Stein's method about " + short_number(statistics.w2_stein) + ", standard error " +
+            short_number(statistics.stein_error);
+  }
   return text + "\n";
 }
 
-std::string simulated_line(const SimulatedBound& simulated) {
-  if (!simulated.exists()) return "no bound certified by simulation: " + simulated.gap + "\n";
+/// The laws of single outputs that simulation certifies.
+std::string marginal_lines(const std::vector<SimulatedMarginal>& marginals) {
+  std::string text = "single outputs, certified by simulation together with it:\n";
+  for (std::size_t i = 0; i < marginals.size(); ++i) {
+    const GaussianMixture& own = marginals[i].mixture;
+    text += "  y" + std::to_string(i) + ": mean " + short_number(own.mean()(0)) + " in [" +
+            short_number(marginals[i].mean_lower) + ", " + short_number(marginals[i].mean_upper) +
+            "], deviation " + short_number(own.standard_deviation()(0)) + ", " +
+            counted(own.size(), "component") + ", W2 <= " + short_bound(marginals[i].w2) + "\n";
+  }
+  return text;
+}
+
+std::string simulated_lines(const SimulatedBound& simulated) {
+  const std::string rest = simulated.marginals.empty() ? "" : marginal_lines(simulated.marginals);
+  if (!simulated.exists()) return "no bound certified by simulation: " + simulated.gap + "\n" + rest;
   return "certified by simulation: W2 <= " + short_bound(simulated.w2) + ", fails with probability " +
-         format_number(simulated.failure_probability) + " (" + counted(simulated.draws, "draw") + ")\n";
+         format_number(simulated.failure_probability) + " (" + counted(simulated.draws, "draw") + ")\n" +
+         rest;
 }
 
 std::string options_text(const Options& options) {
@@ -148,7 +167,7 @@ std::string full_report(const Result& result, const std::vector<std::string>& mo
                      output_table(result.mixture);
   if (bounded) text += terms_of_layers(result);
   text += "\n";
-  if (result.simulated) text += simulated_line(*result.simulated);
+  if (result.simulated) text += simulated_lines(*result.simulated);
   if (result.statistics) text += estimates(*result.statistics);
   if (result.termination != Termination::Completed && !result.reason.empty()) text += result.reason + "\n";
   if (result.options) text += options_text(*result.options);

@@ -2,6 +2,7 @@
 #include "simulated/coupled_chain.h"
 
 #include <cmath>
+#include <utility>
 
 #include "methods/moment/surrogate_law.h"
 
@@ -26,6 +27,13 @@ CoupledStep step_of(const Network& network, const MomentTrace& trace, Index k) {
   step.variances = step.next->weight_variances();
   step.largest_variances = step.variances.rowwise().maxCoeff();
   return step;
+}
+
+ChainHead head_of(Matrix weights, Vector bias, Vector noise, const Vector& gain) {
+  ChainHead head{std::move(weights), std::move(bias), std::move(noise)};
+  head.size = enlarged(head.weights.norm());
+  head.gained_size = enlarged((head.weights * gain.asDiagonal()).norm());
+  return head;
 }
 
 }  // namespace
@@ -58,6 +66,14 @@ CoupledChain::CoupledChain(const Network& network, const MomentTrace& trace) {
   first_mean = first.mean;
   first_variance = first.covariance.variances();
   for (Index k = 1; k <= network.hidden_count(); ++k) steps.push_back(step_of(network, trace, k));
+  head = head_of(last().next->weight_mean(), last().next->bias_mean(), last().noise, last().gain);
+}
+
+CoupledChain CoupledChain::stretched(const Vector& factor, const Vector& shift) const {
+  CoupledChain made = *this;
+  made.head = head_of(factor.asDiagonal() * head.weights, factor.cwiseProduct(head.bias) + shift,
+                      factor.cwiseProduct(head.noise), last().gain);
+  return made;
 }
 
 Index CoupledChain::normal_count() const {
@@ -74,25 +90,27 @@ ChainOutput::ChainOutput(const CoupledChain& chain) : mean_(chain.first_mean) {
   factor_error_ = 4.0 * kUnitRoundoff * signal_.norm();
   for (std::size_t k = 0; k < chain.steps.size(); ++k) {
     const CoupledStep& step = chain.steps[k];
-    const Matrix& weights = step.next->weight_mean();
+    const bool is_last = k + 1 == chain.steps.size();
+    const Matrix& weights = is_last ? chain.head.weights : step.next->weight_mean();
+    const Vector& bias = is_last ? chain.head.bias : step.next->bias_mean();
+    const double size = is_last ? chain.head.size : step.weight_size;
+    const double gained_size = is_last ? chain.head.gained_size : step.gained_size;
     const double gamma = rounding_gamma(weights.cols() + 16);
     const Vector moved = step.mean + step.gain.cwiseProduct(mean_ - step.center);
     const double sizes =
         step.mean.norm() + step.gain.cwiseProduct(mean_.cwiseAbs() + step.center.cwiseAbs()).norm();
-    mean_error_ = enlarged(step.gained_size * mean_error_ +
-                           gamma * (step.weight_size * sizes + step.next->bias_mean().norm()));
-    mean_ = weights * moved + step.next->bias_mean();
-    const double size = signal_.norm();
-    factor_error_ = enlarged(step.gained_size * factor_error_ + gamma * step.gained_size * size);
+    mean_error_ = enlarged(gained_size * mean_error_ + gamma * (size * sizes + bias.norm()));
+    mean_ = weights * moved + bias;
+    factor_error_ = enlarged(gained_size * factor_error_ + gamma * gained_size * signal_.norm());
     const Matrix carried = (weights * step.gain.asDiagonal()) * signal_;
-    if (k + 1 == chain.steps.size()) {
+    if (is_last) {
       signal_ = carried;
-      noise_ = step.noise;
       break;
     }
     signal_.resize(carried.rows(), carried.cols() + carried.rows());
     signal_ << carried, Matrix(step.noise.asDiagonal());
   }
+  noise_ = chain.head.noise;
   signal_norm_ = enlarged(spectral_norm(signal_) + factor_error_);
 }
 

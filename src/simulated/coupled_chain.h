@@ -32,13 +32,26 @@ struct CoupledStep {
   Vector largest_variances;  ///< max_j V_lj for each output l of the next layer
 };
 
+/// The chain's own last layer, bh -> weights bh + bias + noise g: the network's mean weights, or these moved
+/// and stretched.
+struct ChainHead {
+  Matrix weights;
+  Vector bias, noise;
+  // Norms that bound rounding, none too small.
+  double size = 0.0;         ///< |weights|_F
+  double gained_size = 0.0;  ///< |weights diag gain|_F
+};
+
 struct CoupledChain {
   /// The first hidden layer's pre-activations, the same on both sides: independent normals.
   Vector first_mean, first_variance;
   std::vector<CoupledStep> steps;  ///< hidden layers 1 .. K
+  ChainHead head;
 
   /// Where simulation_refusal() is empty.
   CoupledChain(const Network& network, const MomentTrace& trace);
+  /// Output l of the chain becomes factor(l) times itself plus shift(l).
+  [[nodiscard]] CoupledChain stretched(const Vector& factor, const Vector& shift) const;
 
   [[nodiscard]] Index depth() const { return static_cast<Index>(steps.size()); }
   [[nodiscard]] const CoupledStep& last() const { return steps.back(); }
@@ -59,6 +72,9 @@ class ChainOutput {
 
   /// No less than |P|^{1/2}, P the covariance without the last layer's noise.
   [[nodiscard]] double signal_norm() const { return signal_norm_; }
+  /// As computed.
+  [[nodiscard]] const Vector& mean() const { return mean_; }
+  [[nodiscard]] Vector signal_variances() const { return signal_.rowwise().squaredNorm(); }
   /// No less than W2 between the chain's output and `stored` (F.8).
   [[nodiscard]] double distance_to(const Gaussian& stored) const;
 

@@ -12,4 +12,13 @@ namespace mixcert {
 /// whatever the number of threads.
 Vector draw_costs(const CoupledChain& chain, const DrawPlan& plan, int threads, const CancelFlag* cancel);
 
+/// Both sides given all normals but the last layer's, a column per draw, without bounds of their rounding: to
+/// choose by.
+struct CoupledOutputs {
+  Matrix network, chain;  ///< conditional means
+  Matrix variances;       ///< of the network
+};
+CoupledOutputs draw_coupled_outputs(const CoupledChain& chain, const DrawPlan& plan, int threads,
+                                    const CancelFlag* cancel);
+
 }  // namespace mixcert

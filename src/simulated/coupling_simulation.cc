@@ -73,7 +73,7 @@ SimulatedBound CouplingSimulation::bound(const Gaussian& stored) const {
   const double failure =
       failure_left(settings_, static_cast<double>(draws_) * static_cast<double>(chain_.normal_count()));
   if (!(failure > 0.0)) {
-    result.gap = "the failure probability is below what the generator may lose";
+    result.gap = kNothingLeft;
     return result;
   }
   result.theorem = "F.8";

@@ -8,7 +8,7 @@
 namespace mixcert {
 namespace {
 
-constexpr Index kBlockDraws = 256;
+constexpr Index kBlockDraws = 128;
 
 }  // namespace
 
@@ -46,8 +46,7 @@ NetworkPaths::Activations NetworkPaths::activations(const CoupledStep& step) con
                         step.activation->value_error(values_.cwiseAbs().maxCoeff());
   Activations at{step.activation->apply(values_), step.slopes.largest * error_ + values, {}};
   at.deviations = step.variances * at.values.cwiseAbs2();
-  at.deviations.colwise() += step.next->bias_variances();
-  at.deviations = at.deviations.cwiseSqrt();
+  at.deviations = (at.deviations.colwise() + step.next->bias_variances()).cwiseSqrt();
   return at;
 }
 
@@ -55,16 +54,24 @@ void NetworkPaths::advance(const CoupledStep& step, const Matrix& normals) {
   const DenseLayer& next = *step.next;
   const double gamma = rounding_gamma(next.inputs() + 16);
   const Activations at = activations(step);
-  const Matrix noise = at.deviations.cwiseProduct(normals);
+  // b + S(a)^{1/2} g, to which M a is added. Draw by draw, so that each is read once.
+  Matrix sums(next.outputs(), normals.cols());
+  DrawRow noise(normals.cols()), answer(normals.cols());
+  const Vector largest = step.largest_variances.cwiseSqrt();
+  for (Index i = 0; i < normals.cols(); ++i) {
+    const auto own = at.deviations.col(i).cwiseProduct(normals.col(i));
+    sums.col(i) = own + next.bias_mean();
+    noise(i) = own.norm();
+    answer(i) = largest.cwiseProduct(normals.col(i)).norm();
+  }
   // (sum_l max_j V_lj (|g_l| + dg)^2)^{1/2}: how the network's noise answers to its activations.
-  const Matrix weighted = step.largest_variances.cwiseSqrt().asDiagonal() * normals;
-  const DrawRow answer = column_norms(weighted) + kNormalError * std::sqrt(step.largest_variances.sum());
+  answer += kNormalError * std::sqrt(step.largest_variances.sum());
   // The last factor is for what these few operations themselves round.
-  error_ = enlarged(
-      (step.weight_norm + answer) * at.error + kNormalError * column_norms(at.deviations) + kUnderflow +
-      gamma * (step.weight_size * column_norms(at.values) + next.bias_mean().norm() + column_norms(noise)));
-  values_ = next.weight_mean() * at.values + noise;
-  values_.colwise() += next.bias_mean();
+  error_ = enlarged((step.weight_norm + answer) * at.error + kNormalError * column_norms(at.deviations) +
+                    kUnderflow +
+                    gamma * (step.weight_size * column_norms(at.values) + next.bias_mean().norm() + noise));
+  sums.noalias() += next.weight_mean() * at.values;
+  values_.swap(sums);
 }
 
 }  // namespace mixcert

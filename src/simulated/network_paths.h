@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "mixcert/core/parallel.h"
+#include "simulated/box_muller.h"
 #include "simulated/coupled_chain.h"
 #include "simulated/draws.h"
 

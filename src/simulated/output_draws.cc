@@ -7,23 +7,29 @@
 
 namespace mixcert {
 
-OutputDraws draw_output(const CoupledChain& chain, const DrawPlan& plan, int threads,
-                        const CancelFlag* cancel) {
-  OutputDraws draws{Vector(plan.draws), Vector(plan.draws)};
+std::vector<OutputDraws> draw_outputs(const CoupledChain& chain, const DrawPlan& plan, int threads,
+                                      const CancelFlag* cancel) {
+  const Index outputs = chain.last().next->outputs();
+  // Columns are outputs, so that each is sorted in its place.
+  Matrix lower(plan.draws, outputs), upper(plan.draws, outputs);
   for_each_block(plan, threads, cancel, [&](Index first, Index count, RandomBits& bits) {
     NetworkPaths paths(chain, standard_normals(bits, chain.first_mean.size(), count));
     for (const CoupledStep& step : chain.steps)
       paths.advance(step, standard_normals(bits, step.next->outputs(), count));
-    const Vector y = paths.values().row(0).transpose();
-    // Twice the error is room for the roundings of these two sums.
-    const Vector error = (2.0 * paths.error()).matrix() + 4.0 * kUnitRoundoff * y.cwiseAbs();
-    draws.lower.segment(first, count) = y - error;
-    draws.upper.segment(first, count) = y + error;
+    const Matrix y = paths.values().transpose();
+    // Twice the error, which is that of all outputs together, is room for the roundings of these two sums.
+    const Matrix error = (4.0 * kUnitRoundoff * y.cwiseAbs()).colwise() + (2.0 * paths.error()).matrix();
+    lower.middleRows(first, count) = y - error;
+    upper.middleRows(first, count) = y + error;
   });
-  require(draws.lower.allFinite() && draws.upper.allFinite(),
+  require(lower.allFinite() && upper.allFinite(),
           "simulation: a draw is not finite; numbers of the network are too large");
-  std::sort(draws.lower.begin(), draws.lower.end());
-  std::sort(draws.upper.begin(), draws.upper.end());
+  std::vector<OutputDraws> draws;
+  for (Index l = 0; l < outputs; ++l) {
+    draws.push_back({lower.col(l), upper.col(l)});
+    std::sort(draws.back().lower.begin(), draws.back().lower.end());
+    std::sort(draws.back().upper.begin(), draws.back().upper.end());
+  }
   return draws;
 }
 

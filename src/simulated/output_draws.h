@@ -1,8 +1,10 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Draws of a network's one output, each as a range that holds the exact number: docs/theory/simulation.md
+// Draws of a network's outputs, each number as a range that holds the exact number: docs/theory/simulation.md
 // (F.7).
 #pragma once
+
+#include <vector>
 
 #include "simulated/network_paths.h"
 
@@ -15,8 +17,8 @@ struct OutputDraws {
   [[nodiscard]] Index count() const { return lower.size(); }
 };
 
-/// The network has one output.
-OutputDraws draw_output(const CoupledChain& chain, const DrawPlan& plan, int threads,
-                        const CancelFlag* cancel);
+/// Of each output of the network.
+std::vector<OutputDraws> draw_outputs(const CoupledChain& chain, const DrawPlan& plan, int threads,
+                                      const CancelFlag* cancel);
 
 }  // namespace mixcert

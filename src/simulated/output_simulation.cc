@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/sample_limits.h"
-#include "simulated/known_law.h"
 #include "simulated/simulated_bound.h"
 #include "theorems/output_law/line_mixture.h"
 
@@ -61,45 +60,69 @@ std::vector<GaussianMixture> fits_to(const OutputDraws& draws, Index most) {
 
 }  // namespace
 
-OutputSimulation::OutputSimulation(const CoupledChain& chain, const SimulationSettings& settings)
-    : chain_(chain), settings_(settings), tail_(tail_of(chain)) {
-  const DrawPlan plan{settings.seed, DrawUse::Pilot, settings.input, kPilotDraws};
-  const OutputDraws pilot = draw_output(chain, plan, settings.threads, settings.cancel);
+LinePlan::LinePlan(const CoupledChain& chain, const OutputDraws& pilot, Index draws, double failure)
+    : tail_(tail_of(chain)) {
   const double mean = pilot.lower.mean(), deviation = deviation_of(pilot.lower);
   lower_ = mean - kBeyondPilot * (mean - pilot.lower(0));
-  upper_ = mean + kBeyondPilot * (pilot.upper(kPilotDraws - 1) - mean);
-  const double beyond = largest_probability(0, settings.draws, 0.25 * settings.failure_probability);
+  upper_ = mean + kBeyondPilot * (pilot.upper(pilot.count() - 1) - mean);
+  const double beyond = largest_probability(0, draws, 0.25 * failure);
   const double tails = 2.0 * tail_.square_beyond(beyond);
-  promised_ = std::sqrt(std::pow(kBandErrors * deviation, 2) / static_cast<double>(settings.draws) + tails);
+  promised_ = std::sqrt(std::pow(kBandErrors * deviation, 2) / static_cast<double>(draws) + tails);
 }
 
-Simulation OutputSimulation::bound(const GaussianMixture& stored) const {
-  Simulation made;
-  made.bound.failure_probability = settings_.failure_probability;
-  const auto n = static_cast<double>(settings_.draws);
-  const double failure = failure_left(settings_, n * static_cast<double>(chain_.normal_count() + 1));
-  if (!(failure > 0.0)) {
-    made.bound.gap = "the failure probability is below what the generator may lose";
-    return made;
-  }
-  made.bound.theorem = "F.11";
-  const DrawPlan plan{settings_.seed, DrawUse::Main, settings_.input, settings_.draws};
-  const OutputDraws draws = draw_output(chain_, plan, settings_.threads, settings_.cancel);
+double LinePlan::probability_below(const OutputDraws& draws, double failure) const {
+  const auto found = std::lower_bound(draws.lower.begin(), draws.lower.end(), lower_);
+  return largest_probability(found - draws.lower.begin(), draws.count(), 0.25 * failure);
+}
+
+double LinePlan::probability_above(const OutputDraws& draws, double failure) const {
+  const auto found = std::upper_bound(draws.upper.begin(), draws.upper.end(), upper_);
+  return largest_probability(draws.upper.end() - found, draws.count(), 0.25 * failure);
+}
+
+KnownLaw LinePlan::law_of(const OutputDraws& draws, double failure) const {
   const auto root = [&](double probability) { return enlarged(std::sqrt(tail_.square_beyond(probability))); };
   // Half of the failure probability is the band's, a quarter that of either tail's count.
   const QuantileBand band(draws, 0.5 * failure);
-  const Index below = std::lower_bound(draws.lower.begin(), draws.lower.end(), lower_) - draws.lower.begin();
-  const Index above = draws.upper.end() - std::upper_bound(draws.upper.begin(), draws.upper.end(), upper_);
-  const auto counted_root = [&](Index count) {
-    return root(largest_probability(count, settings_.draws, 0.25 * failure));
+  return {
+      band,
+      {{band.least(), root(band.first())}, {lower_, root(probability_below(draws, failure))}},
+      {{band.most(), root(enlarged(1.0 - band.last()))}, {upper_, root(probability_above(draws, failure))}}};
+}
+
+namespace {
+
+/// No less than the mean of a variable in [0, range] but for `failure`.
+double limit_of_mean(const Vector& draws, double range, double failure) {
+  const Index n = draws.size();
+  const double rounding = 1.0 + rounding_gamma(2 * n + 64), mean = draws.mean();
+  const double variance = (draws.array() - mean).square().sum() / static_cast<double>(n - 1);
+  return largest_mean(enlarged(rounding * mean), enlarged(rounding * variance), range, n, failure);
+}
+
+}  // namespace
+
+LinePlan::Range LinePlan::mean_of(const OutputDraws& draws, double law_failure, double failure) const {
+  // y clipped to [c_-, c_+], and what is beyond either end.
+  const auto beyond = [&](double probability) {
+    return enlarged(std::sqrt(probability * tail_.square_beyond(probability)));
   };
-  const KnownLaw law{band,
-                     {{band.least(), root(band.first())}, {lower_, counted_root(below)}},
-                     {{band.most(), root(enlarged(1.0 - band.last()))}, {upper_, counted_root(above)}}};
-  made.bound.draws = settings_.draws;
-  made.bound.w2 = distance_on_line(law, LineLaw(stored));
-  double least = made.bound.w2;
-  for (GaussianMixture& fit : fits_to(draws, settings_.components)) {
+  const double range = enlarged(upper_ - lower_);
+  const Vector above_lower = positive_part((draws.upper.array() - lower_).matrix()).cwiseMin(range);
+  const Vector below_upper = positive_part((upper_ - draws.lower.array()).matrix()).cwiseMin(range);
+  const double up =
+      limit_of_mean(above_lower, range, 0.5 * failure) + beyond(probability_above(draws, law_failure));
+  const double down =
+      limit_of_mean(below_upper, range, 0.5 * failure) + beyond(probability_below(draws, law_failure));
+  const double rounding = 8.0 * kUnitRoundoff * (std::abs(lower_) + std::abs(upper_));
+  return {upper_ - enlarged(down) - rounding, lower_ + enlarged(up) + rounding};
+}
+
+LineBound bound_on_line(const KnownLaw& law, const OutputDraws& draws, const GaussianMixture& stored,
+                        Index components) {
+  LineBound made{distance_on_line(law, LineLaw(stored)), std::nullopt};
+  double least = made.w2;
+  for (GaussianMixture& fit : fits_to(draws, components)) {
     const double w2 = distance_on_line(law, LineLaw(fit));
     if (!(kWorthMore * w2 < least)) continue;
     least = w2;
@@ -107,6 +130,34 @@ Simulation OutputSimulation::bound(const GaussianMixture& stored) const {
   }
   if (made.closer)
     made.closer->moved = distance_on_line(known_mixture(LineLaw(stored)), LineLaw(made.closer->mixture));
+  return made;
+}
+
+OutputSimulation::OutputSimulation(const CoupledChain& chain, const SimulationSettings& settings)
+    : chain_(chain),
+      settings_(settings),
+      plan_(chain,
+            draw_outputs(chain, {settings.seed, DrawUse::Pilot, settings.input, kPilotDraws},
+                         settings.threads, settings.cancel)
+                .front(),
+            settings.draws, settings.failure_probability) {}
+
+Simulation OutputSimulation::bound(const GaussianMixture& stored) const {
+  Simulation made;
+  made.bound.failure_probability = settings_.failure_probability;
+  const auto n = static_cast<double>(settings_.draws);
+  const double failure = failure_left(settings_, n * static_cast<double>(chain_.normal_count() + 1));
+  if (!(failure > 0.0)) {
+    made.bound.gap = kNothingLeft;
+    return made;
+  }
+  made.bound.theorem = "F.11";
+  const DrawPlan plan{settings_.seed, DrawUse::Main, settings_.input, settings_.draws};
+  const OutputDraws draws = draw_outputs(chain_, plan, settings_.threads, settings_.cancel).front();
+  made.bound.draws = settings_.draws;
+  LineBound line = bound_on_line(plan_.law_of(draws, failure), draws, stored, settings_.components);
+  made.bound.w2 = line.w2;
+  made.closer = std::move(line.closer);
   return made;
 }
 

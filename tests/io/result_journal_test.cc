@@ -50,6 +50,13 @@ Result make_journal_result(Index input) {
     result.distribution = std::make_shared<const OutputDistribution>(
         OutputDistribution{-1.0, 0.5, Vector::LinSpaced(5, 0.0, 1.0), Vector::Ones(5), 1e-6, 1e-12});
   }
+  if (input % 4 == 3) {
+    result.simulated = SimulatedBound{0.5, 1e-9, 4096, 0.4, "F.8", {}, ""};
+    const GaussianMixture line(Vector::Constant(2, 0.5),
+                               {{Vector::Constant(1, -1.0), Covariance::diagonal(Vector::Constant(1, 0.25))},
+                                {Vector::Constant(1, 1.0), Covariance::diagonal(Vector::Constant(1, 4.0))}});
+    result.simulated->marginals = {{line, 0.03, -0.1, 0.1}, {line, 0.04, -0.2, 0.2}};
+  }
   result.termination = Termination::BudgetSpent;
   result.reason = "a sentence with \n two lines";
   result.seconds = 0.5;
@@ -86,6 +93,13 @@ TEST(ResultCodec, KeepsEveryBitAndTheStructure) {
     EXPECT_EQ(back.w1.distance, Distance::W1);
     EXPECT_EQ(back.w1.exists(), result.w1.exists());
     EXPECT_EQ(back.statistics.has_value(), result.statistics.has_value());
+    ASSERT_EQ(back.simulated.has_value(), result.simulated.has_value());
+    if (back.simulated) {
+      ASSERT_EQ(back.simulated->marginals.size(), 2U);
+      EXPECT_EQ(back.simulated->marginals[1].w2, 0.04);
+      EXPECT_EQ(back.simulated->marginals[1].mean_upper, 0.2);
+      EXPECT_EQ(back.simulated->marginals[1].mixture.component(1).mean(0), 1.0);
+    }
     ASSERT_EQ(back.distribution == nullptr, result.distribution == nullptr);
     if (back.distribution) {
       EXPECT_EQ(back.distribution->values, result.distribution->values);

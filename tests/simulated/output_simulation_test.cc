@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "simulated/coupled_paths.h"
 #include "simulated/known_law.h"
 #include "simulated/naive_coupling.h"
 #include "simulated/simulated_bound.h"
@@ -130,7 +131,7 @@ TEST(OutputDraws, HoldExtendedPrecision) {
         seed % 4 == 0 ? deep_case(12, 4, 0.3, ActivationFunction::Relu, seed, 1) : small_case(seed, 1);
     const CoupledChain chain(at.network, *at.trace);
     const DrawPlan plan{seed, DrawUse::Main, 7, 100};
-    const OutputDraws draws = draw_output(chain, plan, 1, nullptr);
+    const OutputDraws draws = draw_outputs(chain, plan, 1, nullptr).front();
     RandomBits bits(plan.seed, plan.use, plan.input, 0);
     Matrix normals(naive_normal_count(at) + 1, plan.draws);
     Index row = 0;
@@ -153,7 +154,7 @@ TEST(OutputDraws, HoldExtendedPrecision) {
 
 /// W2 between the law, by other draws, and a mixture.
 double sampled_distance(const CoupledChain& chain, const GaussianMixture& mixture, Index draws) {
-  const Vector sorted = draw_output(chain, {991, DrawUse::Main, 0, draws}, 1, nullptr).lower;
+  const Vector sorted = draw_outputs(chain, {991, DrawUse::Main, 0, draws}, 1, nullptr).front().lower;
   double sum = 0.0;
   const Index strata = 1000, each = draws / strata;
   for (Index i = 0; i < strata; ++i) {
@@ -188,11 +189,53 @@ TEST(OutputSimulation, FailsAsRarelyAsItSays) {
   EXPECT_LE(10 * failures, bounds);
 }
 
+TEST(Marginals, FailAsRarelyAsTheySayAndAreThoseOfTheirOutputs) {
+  Index failures = 0, cases = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const bool is_small = seed % 6 != 0;
+    const SimulatedCase at =
+        is_small ? small_case(seed, 3) : deep_case(16, 2, 0.5, ActivationFunction::Relu, seed, 3);
+    const Options options;
+    const SimulationRequest request{
+        .network = at.network, .trace = &*at.trace, .mixture = at.trace->output, .options = options};
+    const std::vector<SimulatedMarginal> marginals =
+        simulated_marginals(request, CoupledChain(at.network, *at.trace),
+                            {.draws = is_small ? 1024 : 20000, .failure_probability = 0.1, .seed = seed});
+    ASSERT_EQ(marginals.size(), 3U);
+    bool fails = false;
+    for (Index l = 0; l < 3; ++l) {
+      const SimulatedMarginal& own = marginals[static_cast<std::size_t>(l)];
+      if (!std::isfinite(own.w2)) continue;
+      const Network alone = combined_output(at.network, Vector::Unit(3, l));
+      const double truth = sampled_distance(CoupledChain(alone, *at.trace), own.mixture, 20000);
+      const CoupledChain alone_chain(alone, *at.trace);
+      const CoupledOutputs others =
+          draw_coupled_outputs(alone_chain, {992, DrawUse::Main, 0, 20000}, 2, nullptr);
+      const Vector means = others.network.row(0).transpose();
+      const double mean = means.mean();
+      const double error = std::sqrt((means.array() - mean).square().mean() / 20000.0);
+      fails = fails || own.w2 < 0.99 * truth || own.mean_lower > mean + 4.0 * error ||
+              own.mean_upper < mean - 4.0 * error;
+      EXPECT_TRUE(is_small ||
+                  own.mean_upper - own.mean_lower <= 0.2 * at.trace->output.standard_deviation()(l));
+      EXPECT_TRUE(is_small || own.w2 <= 0.5 * at.trace->output.standard_deviation()(l));
+    }
+    ++cases;
+    failures += fails ? 1 : 0;
+  }
+  std::printf("%d of %d sets of marginals have one below the distance at failure probability 0.1\n",
+              static_cast<int>(failures), static_cast<int>(cases));
+  EXPECT_LE(10 * failures, cases);
+}
+
 TEST(OutputSimulation, IsCloserThanTheCouplingAndAFitIsCloserStill) {
   for (const Index depth : {2, 3}) {
     const SimulatedCase at = deep_case(32, depth, 0.5, ActivationFunction::Relu, 4, 1);
-    const Simulation made =
-        simulated_bound(at.network, *at.trace, 0.0, {.draws = 200000, .seed = 1, .threads = 2});
+    const Options options;
+    const Simulation made = simulated_bound(
+        {.network = at.network, .trace = &*at.trace, .mixture = at.trace->output, .options = options},
+        {.draws = 200000, .seed = 1, .threads = 2});
     const CoupledChain chain(at.network, *at.trace);
     const SimulatedBound coupled = CouplingSimulation(chain, {.draws = 65536, .seed = 1, .threads = 2})
                                        .bound(at.trace->output.component(0));

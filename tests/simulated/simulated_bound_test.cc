@@ -10,6 +10,7 @@
 
 #include "simulated/coupled_paths.h"
 #include "simulated/naive_coupling.h"
+#include "simulated/simulated_moments.h"
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
@@ -68,6 +69,61 @@ TEST(ChainOutput, IsTheStoredGaussianUpToRounding) {
   }
 }
 
+TEST(CoupledChain, StretchedHasTheCostsAndTheGaussianOfItsDefinition) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE(seed);
+    const SimulatedCase at =
+        deep_case(9, 1 + static_cast<Index>(seed % 3), 0.4, ActivationFunction::Relu, seed, 3);
+    const CoupledChain chain(at.network, *at.trace);
+    const Vector factor = Vector::LinSpaced(3, 0.8, 1.3), shift = Vector::LinSpaced(3, -0.2, 0.1);
+    const CoupledChain stretched = chain.stretched(factor, shift);
+    const DrawPlan plan{seed, DrawUse::Main, 7, 100};
+    const CoupledOutputs both = draw_coupled_outputs(chain, plan, 1, nullptr);
+    const Matrix normals = normals_of_block(at, plan);
+    const Vector costs = draw_costs(stretched, plan, 1, nullptr);
+    const Vector noise = chain.last().noise;
+    for (Index i = 0; i < plan.draws; ++i) {
+      const Vector deviations = both.variances.col(i).cwiseSqrt();
+      const auto cost = [&](const Vector& f, const Vector& s) {
+        return std::hypot((both.network.col(i) - f.cwiseProduct(both.chain.col(i)) - s).norm(),
+                          (deviations - f.cwiseProduct(noise)).norm());
+      };
+      // Draws of both sides against extended precision, then the definition.
+      EXPECT_NEAR(cost(Vector::Ones(3), Vector::Zero(3)), static_cast<double>(naive_cost(at, normals.col(i))),
+                  1e-10);
+      EXPECT_NEAR(std::sqrt(costs(i)), cost(factor, shift), 1e-8);
+    }
+    const Gaussian& own = at.trace->output.component(0);
+    const Gaussian moved{
+        factor.cwiseProduct(own.mean) + shift,
+        Covariance::dense(factor.asDiagonal() * own.covariance.to_dense() * factor.asDiagonal())};
+    EXPECT_LE(ChainOutput(stretched).distance_to(moved), 1e-5 * (1.0 + own.mean.norm()));
+  }
+}
+
+TEST(SimulatedMoments, AreThoseOfTheNetwork) {
+  Index replaced = 0;
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    const SimulatedCase at = deep_case(10, 3, 0.8, ActivationFunction::Relu, seed, 4);
+    const CoupledChain chain(at.network, *at.trace);
+    const auto draws = [&](DrawUse use, Index count) {
+      return draw_coupled_outputs(chain, {seed, use, 0, count}, 2, nullptr);
+    };
+    const auto better = with_simulated_moments(chain, at.trace->output, draws(DrawUse::Pilot, 4096));
+    if (!better) continue;
+    ++replaced;
+    const CoupledOutputs truth = draws(DrawUse::Main, 200000);
+    const Vector mean = truth.network.rowwise().mean();
+    const Vector deviations = ((truth.network.colwise() - mean).rowwise().squaredNorm() / 200000.0 +
+                               truth.variances.rowwise().mean())
+                                  .cwiseSqrt();
+    const Vector made = better->output.mixture.standard_deviation();
+    EXPECT_LE(((made - deviations).array() / deviations.array()).abs().maxCoeff(), 0.03);
+    EXPECT_LE(((better->output.mixture.mean() - mean).array() / deviations.array()).abs().maxCoeff(), 0.03);
+  }
+  EXPECT_GE(replaced, 3);
+}
+
 /// E F^2 by draws of another seed.
 double coupling(const SimulatedCase& at, Index draws) {
   const CoupledChain chain(at.network, *at.trace);
@@ -95,6 +151,39 @@ TEST(CouplingSimulation, FailsAsRarelyAsItSays) {
               static_cast<int>(bounds));
   EXPECT_GE(bounds, 150);
   EXPECT_LE(10 * failures, bounds);
+}
+
+TEST(SimulatedMoments, BoundsFailAsRarelyAsTheySay) {
+  Index failures = 0, replaced = 0;
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    const SimulatedCase at = small_case(seed, 2);
+    if (!simulation_refusal(at.network).empty()) continue;
+    const Options options;
+    const SimulationSettings settings{.draws = 1024, .failure_probability = 0.1, .seed = seed};
+    // A formal bound that is so large that every other one is worth taking.
+    const Simulation made = simulated_bound({.network = at.network,
+                                             .trace = &*at.trace,
+                                             .mixture = at.trace->output,
+                                             .formal = 1e9,
+                                             .options = options},
+                                            settings);
+    if (!made.closer || !std::isfinite(made.closer->w2)) continue;
+    ++replaced;
+    EXPECT_GE(made.bound.w2, made.closer->w2);
+    // The chain that was taken, and its coupling by other draws.
+    const CoupledChain chain(at.network, *at.trace);
+    const auto better = with_simulated_moments(
+        chain, at.trace->output,
+        draw_coupled_outputs(chain, {seed, DrawUse::Pilot, 0, kPilotDraws}, 1, nullptr));
+    ASSERT_TRUE(better.has_value());
+    const double cost =
+        std::sqrt(draw_costs(better->chain, {991, DrawUse::Main, 0, 20000}, 1, nullptr).mean());
+    if (made.closer->w2 < 0.99 * cost) ++failures;
+  }
+  std::printf("%d of %d bounds of Gaussians with simulated moments below the coupling at 0.1\n",
+              static_cast<int>(failures), static_cast<int>(replaced));
+  EXPECT_GE(replaced, 20);
+  EXPECT_LE(10 * failures, replaced);
 }
 
 TEST(CouplingSimulation, IsCloseToTheCoupling) {

@@ -77,6 +77,8 @@ struct Options {
   bool simulate = false;
   /// Most draws of the simulation at each input; fewer where they suffice, all of them for one output.
   Index draws = 100000;
+  /// With simulate: a mixture and a bound for each output by itself too (F.14).
+  bool marginals = false;
   /// Probability with which the simulated bound may fail at an input, over the program's own draws; in (0,1).
   double simulation_failure = 1e-9;
   /// Seed of k-means++, of the statistics and of the simulation.

@@ -86,6 +86,18 @@ struct TwoSidedStatistics {
   double coupled_cost = std::numeric_limits<double>::quiet_NaN();
   double failure_probability = 0.0;  ///< of w2_upper
   std::string assumption;            ///< under which both hold
+  /// What Stein's method makes of W2 (F.15), (F.16), where a bound certified by simulation stands beside it;
+  /// NaN elsewhere. An estimate: rare events that no draw met are not in it.
+  double w2_stein = std::numeric_limits<double>::quiet_NaN();
+  double stein_error = std::numeric_limits<double>::quiet_NaN();  ///< standard error of the draws
+};
+
+/// The law of one output by itself: a mixture on the line, and what certifies it.
+struct SimulatedMarginal {
+  GaussianMixture mixture;
+  double w2 = 0.0;  ///< no less than W2 to the law of this output, certified by simulation
+  /// The output's mean lies between these, certified with it.
+  double mean_lower = 0.0, mean_upper = 0.0;
 };
 
 /// A bound of W2(network, mixture) certified by simulation: it holds but for a probability over the program's
@@ -99,7 +111,9 @@ struct SimulatedBound {
   /// bounds w2.
   double coupled_cost = std::numeric_limits<double>::quiet_NaN();
   std::string theorem;  ///< its number in docs/theory; empty where there is no bound
-  std::string gap;      ///< why there is no bound
+  /// Of each output where options.marginals; all bounds together fail with the probability above.
+  std::vector<SimulatedMarginal> marginals;
+  std::string gap;  ///< why there is no bound
 
   [[nodiscard]] bool exists() const { return w2 == w2; }
 };

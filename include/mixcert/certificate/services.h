@@ -36,23 +36,44 @@ using EnsembleStatisticsService = std::function<TwoSidedStatistics(const Ensembl
                                                                    const std::vector<CouplingTrace>&,
                                                                    const GaussianMixture&, const Options&)>;
 
-/// What simulation leaves: a bound of the trace's own mixture, and where there is one a mixture that is
-/// closer. Both bounds fail together.
+/// What simulation leaves: a bound of the result's mixture, and where there is one a mixture that is closer.
+/// Both bounds fail together.
 struct Simulation {
   struct Closer {
     GaussianMixture mixture;
     double w2 = 0.0;     ///< certified by simulation
-    double moved = 0.0;  ///< no less than W2 between it and the trace's mixture: formal
+    double moved = 0.0;  ///< no less than W2 between it and the result's mixture: formal
   };
   SimulatedBound bound;
   std::optional<Closer> closer;
 };
 
-/// A bound certified by simulation of one result: network, the moment method's trace (null where the mixture
-/// is another's), what bounds the rounding of its first layer, index of the input, and the options. Throws
-/// InvalidArgument for networks that docs/theory/simulation.md does not cover.
-using SimulationService =
-    std::function<Simulation(const Network&, const MomentTrace*, double, Index, const Options&)>;
+/// What a simulation is asked about: one result.
+struct SimulationRequest {
+  const Network& network;
+  const MomentTrace* trace = nullptr;  ///< the moment method's; null where the result is another method's
+  const GaussianMixture& mixture;      ///< the result's
+  bool is_own = true;                  ///< is it what the trace leaves?
+  double first = 0.0;  ///< no less than what separates the trace's first layer from the true one
+  /// The result's formal bound. A mixture that draws choose takes the result's place where its bound by
+  /// simulation is at most half of this.
+  double formal = 0.0;
+  Index input = 0;
+  const Options& options;
+};
+
+/// A bound certified by simulation of one result. Throws InvalidArgument for networks that
+/// docs/theory/simulation.md does not cover.
+using SimulationService = std::function<Simulation(const SimulationRequest&)>;
+
+/// What Stein's method makes of W2 of one result, from draws: an estimate, nothing where there is none
+/// (F.15).
+struct SteinEstimate {
+  double w2 = 0.0;
+  double error = 0.0;  ///< standard error of the draws
+  Index draws = 0;
+};
+using SteinService = std::function<std::optional<SteinEstimate>(const SimulationRequest&)>;
 
 /// What simulation can be expected to give, from a few draws that are not used again: an estimate.
 struct SimulationForecast {
@@ -61,9 +82,8 @@ struct SimulationForecast {
   double seconds = 0.0;
 };
 
-/// Of network, trace, index of the input and options; nothing for networks that are not covered.
-using ForecastService = std::function<std::optional<SimulationForecast>(const Network&, const MomentTrace*,
-                                                                        Index, const Options&)>;
+/// Nothing for networks that are not covered.
+using ForecastService = std::function<std::optional<SimulationForecast>(const SimulationRequest&)>;
 
 /// What the numerical library takes from outside.
 struct Services {
@@ -76,6 +96,8 @@ struct Services {
   EnsembleStatisticsService ensemble_statistics;
   /// Needed when options.simulate; the target mixcert::simulated has it as `simulation_service()`.
   SimulationService simulation;
+  /// With it statistics beside a simulated bound have Stein's estimate: `stein_service()`.
+  SteinService stein;
   /// With it explain() says what simulation can be expected to give: `forecast_service()`.
   ForecastService forecast;
   /// Set to stop early.

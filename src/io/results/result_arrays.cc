@@ -32,7 +32,8 @@ ResultWriter::Arrays::Arrays(const std::filesystem::path& path, RunRecord run, c
       means_(path),
       covariances_(path),
       rows_(path),
-      laws_(path) {}
+      laws_(path),
+      marginals_(path) {}
 
 void ResultWriter::Arrays::add_inputs(const Matrix& inputs, const InputNoise& noise) {
   add_input_arrays(archive_, inputs, noise);
@@ -51,6 +52,7 @@ void ResultWriter::Arrays::add(const Result& result) {
   first_component_.push_back(first_component_.back() + mixture.size());
   rows_.add(result);
   laws_.add(result);
+  marginals_.add(result);
   if (result.statistics) run_.statistics_assumption = result.statistics->assumption;
 }
 
@@ -102,6 +104,7 @@ void ResultWriter::Arrays::write(Index dimension) {
   add_padded("covariances", {dimension, dimension}, covariances_);
   rows_.write_to(archive_);
   laws_.write_to(archive_);
+  marginals_.write_to(archive_, dimension);
   nlohmann::ordered_json run = io::run_to_json(run_);
   run.update(io::choices_to_json(io::StoredChoices::known()));
   archive_.add_text("run", io::text_of(run));

@@ -165,6 +165,8 @@ void visit_statistics(Bytes& bytes, Statistics& statistics) {
   bytes.number(statistics.coupled_cost);
   bytes.number(statistics.failure_probability);
   bytes.text(statistics.assumption);
+  bytes.number(statistics.w2_stein);
+  bytes.number(statistics.stein_error);
 }
 
 template <class Bytes, class Simulated>
@@ -175,6 +177,15 @@ void visit_simulated(Bytes& bytes, Simulated& simulated) {
   bytes.number(simulated.coupled_cost);
   bytes.text(simulated.theorem);
   bytes.text(simulated.gap);
+  auto marginals = static_cast<Index>(simulated.marginals.size());
+  bytes.size(marginals);
+  if constexpr (Bytes::kReads) simulated.marginals.resize(static_cast<std::size_t>(marginals));
+  for (auto& marginal : simulated.marginals) {
+    mixture(bytes, marginal.mixture);
+    bytes.number(marginal.w2);
+    bytes.number(marginal.mean_lower);
+    bytes.number(marginal.mean_upper);
+  }
 }
 
 void distribution(ByteWriter& bytes, const std::shared_ptr<const OutputDistribution>& law) {

@@ -106,6 +106,31 @@ class ResultLaws {
   Index most_ = 0;
 };
 
+/// Mixtures of single outputs that simulation certifies, spilled until their largest size is known.
+class ResultMarginals {
+ public:
+  explicit ResultMarginals(const std::filesystem::path& path) : spill_(path) {}
+  void add(const Result& result);
+  /// Reads from this object until the archive is written. Adds nothing where no result has marginals.
+  void write_to(NpzWriter& archive, Index outputs);
+
+ private:
+  struct Place {
+    Index row, first, components;  ///< where the numbers of one output begin
+  };
+  /// Part 0, 1 or 2 of every output: weights, means or deviations.
+  void add_array(NpzWriter& archive, const std::string& name, Index outputs, Index part);
+  /// `count` of the numbers of every output.
+  void add_numbers(NpzWriter& archive, const std::string& name, std::vector<Index> shape, std::size_t count,
+                   std::size_t from);
+
+  SpillFile spill_;
+  std::vector<Place> places_;
+  std::vector<std::array<double, 3>> numbers_;  ///< bound, ends of the mean
+  std::vector<std::size_t> first_place_ = {0};  ///< of each row, and their end
+  Index size_ = 0, most_ = 0;
+};
+
 // The record of the run, the numbers per row and the computed laws of a result archive, read and checked.
 
 /// The array `run`, and the names of choices in it. Throws FileError.
@@ -150,6 +175,7 @@ class ResultWriter::Arrays {
   io::SpillFile covariances_;
   io::ResultRows rows_;
   io::ResultLaws laws_;
+  io::ResultMarginals marginals_;
   std::vector<Index> first_component_ = {0};
 };
 

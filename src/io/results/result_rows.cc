@@ -93,6 +93,8 @@ const std::vector<RowColumn>& row_columns() {
       statistic_column<&TwoSidedStatistics::w2_upper>("w2_upper_statistical"),
       statistic_column<&TwoSidedStatistics::coupled_cost>("w2_coupled_cost"),
       statistic_column<&TwoSidedStatistics::failure_probability>("failure_probability"),
+      statistic_column<&TwoSidedStatistics::w2_stein>("w2_stein_estimate"),
+      statistic_column<&TwoSidedStatistics::stein_error>("w2_stein_error"),
       {"statistics_samples", RowKind::Code, RowGroup::Statistics,
        [](const Result& r) { return r.statistics ? static_cast<double>(r.statistics->samples) : kNone; },
        [](StoredResult& row, double count, const StoredChoices& /*choices*/) {

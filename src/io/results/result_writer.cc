@@ -33,6 +33,10 @@ void add_statistics(const TwoSidedStatistics& statistics, double bound, ordered_
   entry["w2_lower_confidence"] = statistics.lower_confidence;
   entry["w2_upper_statistical"] = statistics.w2_upper;
   entry["w2_coupled_cost"] = statistics.coupled_cost;
+  if (statistics.w2_stein == statistics.w2_stein) {
+    entry["w2_stein_estimate"] = statistics.w2_stein;
+    entry["w2_stein_error"] = statistics.stein_error;
+  }
   entry["failure_probability"] = statistics.failure_probability;
   entry["statistics_samples"] = statistics.samples;
   entry["statistics_assumption"] = statistics.assumption;
@@ -47,6 +51,14 @@ void add_simulated(const SimulatedBound& simulated, ordered_json& entry) {
   entry["simulation_coupled_cost"] = simulated.coupled_cost;
   if (!simulated.theorem.empty()) entry["simulation_theorem"] = simulated.theorem;
   if (!simulated.gap.empty()) entry["simulation_gap"] = simulated.gap;
+  for (const SimulatedMarginal& marginal : simulated.marginals) {
+    entry["marginals"].push_back({{"w2_bound_simulated", marginal.w2},
+                                  {"mean", marginal.mixture.mean()(0)},
+                                  {"mean_lower", marginal.mean_lower},
+                                  {"mean_upper", marginal.mean_upper},
+                                  {"std", marginal.mixture.standard_deviation()(0)},
+                                  {"components", marginal.mixture.size()}});
+  }
 }
 
 }  // namespace

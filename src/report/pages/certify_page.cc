@@ -17,6 +17,8 @@ namespace {
 
 using Mark = LegendEntry::Mark;
 
+/// A relative bound above which simulation is worth a word.
+constexpr double kWorthSimulation = 0.1;
 /// Statistical looseness that is worth a word.
 constexpr double kLoose = 10.0;
 
@@ -92,6 +94,12 @@ void warn_of_bounds(const CertifyContents& c, std::vector<std::string>& all) {
         (c.inputs == 1 ? std::string("The bound")
                        : fmt::format("At {}{} the bound", count_text(c.above_scale), of)) +
         " exceeds the size of the output itself (relative bound above 100 %): it is true, and says little.");
+  }
+  if (c.simulated == 0 && !c.joint && !c.linearised && mean_of(c.relative_sum, c) > kWorthSimulation) {
+    all.emplace_back(
+        "For dense networks with independent Gaussian weights a bound certified by simulation is far smaller "
+        "at depth: certify --simulate. The command explain says what to expect of it, and how long it "
+        "takes.");
   }
   if (c.epsilon_missed > 0) {
     all.push_back(fmt::format("The wanted bound {} was missed{}: {}", number_text(*c.epsilon),

@@ -86,6 +86,13 @@ std::string CertifyReport::add(const Result& result) {
   } else if (result.simulated && simulation_gap_.empty()) {
     simulation_gap_ = result.simulated->gap;
   }
+  if (result.simulated) {
+    for (const SimulatedMarginal& marginal : result.simulated->marginals) {
+      ++marginals_;
+      marginal_sum_ += marginal.w2;
+      marginal_max_ = std::max(marginal_max_, marginal.w2);
+    }
+  }
   if (layers_.empty()) layers_.resize(result.layers.size());
   for (std::size_t k = 0; k < result.layers.size(); ++k) {
     const LayerReport& layer = result.layers[k];
@@ -108,6 +115,8 @@ std::string CertifyReport::add(const Result& result) {
   if (result.statistics) {
     lower_sum_ += result.statistics->w2_lower;
     upper_sum_ += result.statistics->w2_upper;
+    stein_sum_ += result.statistics->w2_stein;
+    stein_error_sum_ += result.statistics->stein_error;
     statistics_ = result.statistics;
   }
   last_reason_ = result.reason;
@@ -184,9 +193,15 @@ std::string CertifyReport::statistics_lines() const {
   std::string text = fmt::format(
       "stat.: estimates from {}, not certified ({}):\n  W2 >= lower with confidence {}",
       counted(statistics_->samples, "sample"), statistics_->assumption, statistics_->lower_confidence);
-  text += has_upper
-              ? fmt::format("; W2 <= upper but for a probability of {}\n", statistics_->failure_probability)
-              : "; no upper estimate for mixtures of method signature or cross, or fitted to a law (Y.40)\n";
+  text +=
+      has_upper
+          ? fmt::format("; W2 <= upper but for a probability of {}\n", statistics_->failure_probability)
+          : "; no upper estimate for mixtures of method signature or cross, or fitted to a law or to draws\n";
+  if (!std::isnan(stein_sum_)) {
+    const auto n = static_cast<double>(count_);
+    text += fmt::format("  by Stein's method W2 is about {} (standard error {}), rare events apart\n",
+                        short_number(stein_sum_ / n), short_number(stein_error_sum_ / n));
+  }
   if (std::isnan(bound_sum_)) return text;
   const auto ratio = [&](const char* side, double sum) {
     return sum > 0.0 ? fmt::format("; at {} {}", side, short_number(bound_sum_ / sum)) : std::string();
@@ -207,8 +222,13 @@ std::string CertifyReport::simulation_lines() const {
                        options_.simulation_failure);
     if (simulated_ > 1)
       text += fmt::format(", {:.6g} for all {} together", options_.simulation_failure * n, simulated_);
-    text += fmt::format("\n  up to {}, bits of ChaCha20 taken as independent and fair\n",
+    text += fmt::format("\n  up to {}, bits of AES-256 taken as independent and fair\n",
                         counted(most_draws_, "draw"));
+  }
+  if (marginals_ > 0) {
+    text +=
+        fmt::format("  each output by itself, certified with it: W2 <= {} on average, {} at worst\n",
+                    short_bound(marginal_sum_ / static_cast<double>(marginals_)), short_bound(marginal_max_));
   }
   if (simulated_ < count_) {
     text += fmt::format("no bound by simulation at {}: {}\n", counted(count_ - simulated_, "input"),

@@ -67,6 +67,9 @@ class CertifyReport {
   // Bounds certified by simulation: of those that exist.
   Index simulated_ = 0, most_draws_ = 0;
   double simulated_sum_ = 0.0, simulated_max_ = 0.0;
+  double marginal_sum_ = 0.0, marginal_max_ = 0.0;
+  double stein_sum_ = 0.0, stein_error_sum_ = 0.0;
+  Index marginals_ = 0;
   std::string simulation_gap_;  ///< of the first input without one
   std::string last_reason_;
   std::string missed_reason_;  ///< of the first input that missed epsilon

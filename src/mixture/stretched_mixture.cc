@@ -3,7 +3,7 @@
 // docs/theory/ensembles.md (B.4). Stretching each output about its mean moves a law by the difference of the
 // deviations alone; noise added to points without width would move it by the root of the difference of
 // variances.
-#include "certify/own_deviations.h"
+#include "mixture/stretched_mixture.h"
 
 #include <cmath>
 #include <utility>
@@ -32,7 +32,9 @@ StretchedMixture with_moments(const Vector& mean, const Vector& wanted, const Ga
       std::sqrt(static_cast<double>(own.size()) * rounding_gamma(4 * own.size() + 4 * mixture.size() + 64)) *
       size;
   return {GaussianMixture(mixture.weights(), std::move(components)),
-          {moved, enlarged(moved + 4.0 * rounding)}};
+          {moved, enlarged(moved + 4.0 * rounding)},
+          factor,
+          mean - factor.cwiseProduct(center)};
 }
 
 }  // namespace mixcert

@@ -10,7 +10,8 @@ namespace mixcert {
 
 struct StretchedMixture {
   GaussianMixture mixture;
-  UpperBound moved;  ///< W2 between it and the mixture that it was made of
+  UpperBound moved;      ///< W2 between it and the mixture that it was made of
+  Vector factor, shift;  ///< x became factor x + shift
 };
 
 /// With this mean and the wanted deviations of its outputs. Outputs whose deviation is zero on either side
