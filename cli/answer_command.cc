@@ -128,8 +128,7 @@ std::vector<SimulatedAnswers> simulate_all(const AnswerArguments& arguments, con
 }
 
 void write_json(AtomicFile& file, const AnswerArguments& arguments, const Subjects& subjects,
-                const std::vector<LawAnswers>& answers, const std::vector<SimulatedAnswers>& simulated,
-                const Scores& scores) {
+                const page::AnsweredRun& run, const Scores& scores) {
   nlohmann::ordered_json json{
       {"mixcert", version()}, {"result", arguments.result}, {"command", command_line()}};
   for (const auto& field : answer_option_table()) json["options"][field.name] = field.get(arguments.options);
@@ -138,9 +137,9 @@ void write_json(AtomicFile& file, const AnswerArguments& arguments, const Subjec
   for (Index i = 0; i < subjects.count(); ++i) {
     const auto place = static_cast<std::size_t>(i);
     json["results"].push_back(
-        answers_json(subjects.first + i, subjects.law(i), answers[place], arguments.statements));
-    if (!simulated.empty())
-      json["results"].back()["simulated"] = simulated_json(simulated[place], arguments.statements);
+        answers_json(subjects.first + i, subjects.law(i), run.answers[place], arguments.statements));
+    if (!run.simulated.empty())
+      json["results"].back()["simulated"] = simulated_json(run.simulated[place], arguments.statements);
   }
   commit_json(file, json);
 }
@@ -169,17 +168,18 @@ void run_answer(const AnswerArguments& arguments) {
   ReportFile page(arguments.report);
 
   run.answers = answer_all(arguments, subjects);
-  const std::vector<SimulatedAnswers> simulated = simulate_all(arguments, subjects);
+  run.simulated = simulate_all(arguments, subjects);
   AnswerReport report(run.topic);
   for (Index i = 0; i < subjects.count(); ++i) {
     const CertifiedLaw law = subjects.law(i);
+    const auto place = static_cast<std::size_t>(i);
     run.w2_bounds.push_back(law.w2());
-    report.add(subjects.first + i, law, run.answers[static_cast<std::size_t>(i)]);
-    if (!simulated.empty()) report.add_simulated(subjects.first + i, simulated[static_cast<std::size_t>(i)]);
-    scores.add(law, run.answers[static_cast<std::size_t>(i)], i, subjects.first + i);
+    report.add(subjects.first + i, law, run.answers[place]);
+    if (!run.simulated.empty()) report.add_simulated(subjects.first + i, run.simulated[place]);
+    scores.add(law, run.answers[place], i, subjects.first + i);
   }
   std::fputs((functional_line(subjects) + report.text() + scores.text()).c_str(), stdout);
-  if (json) write_json(*json, arguments, subjects, run.answers, simulated, scores);
+  if (json) write_json(*json, arguments, subjects, run, scores);
   if (page.wanted()) {
     page::AnswerContents contents = page::answer_contents(run);
     contents.run = facts_of(arguments, subjects);

@@ -231,7 +231,8 @@ Result Certifier::with_statistics(ConstMatrixRef inputs, Certified made) const {
   if (options.statistics == 0) return std::move(made.result);
   made.result.statistics = prepared_->services.statistics(prepared_->network, inputs, made.result.input,
                                                           coupling(made), made.result.mixture, options);
-  if (const auto& stein = prepared_->services.stein; stein && made.result.simulated) {
+  if (const auto& stein = prepared_->services.stein;
+      stein && made.result.simulated && made.result.simulated->exists()) {
     if (const auto estimate = stein(simulation_request(made))) {
       made.result.statistics->w2_stein = estimate->w2;
       made.result.statistics->stein_error = estimate->error;

@@ -103,7 +103,7 @@ std::string marginal_lines(const std::vector<SimulatedMarginal>& marginals) {
   for (std::size_t i = 0; i < marginals.size(); ++i) {
     const GaussianMixture& own = marginals[i].mixture;
     text += "  y" + std::to_string(i) + ": mean " + short_number(own.mean()(0)) + " in [" +
-            short_number(marginals[i].mean_lower) + ", " + short_number(marginals[i].mean_upper) +
+            short_lower_bound(marginals[i].mean_lower) + ", " + short_bound(marginals[i].mean_upper) +
             "], deviation " + short_number(own.standard_deviation()(0)) + ", " +
             counted(own.size(), "component") + ", W2 <= " + short_bound(marginals[i].w2) + "\n";
   }

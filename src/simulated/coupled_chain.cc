@@ -38,19 +38,6 @@ ChainHead head_of(Matrix weights, Vector bias, Vector noise, const Vector& gain)
 
 }  // namespace
 
-std::string simulation_refusal(const Network& network) {
-  if (network.hidden_count() == 0) return "the network has no hidden layer, and its law is Gaussian";
-  if (network.has_masks()) return "the network has dropout";
-  if (network.common_factor_count() > 0) return "layers of the network have a factor in common";
-  if (!network.is_gaussian()) return "the network has weights that are not Gaussian";
-  for (Index k = 0; k < network.layer_count(); ++k) {
-    const DenseLayer& layer = network.layer(k);
-    if (!layer.has_independent_outputs())
-      return "weights of layer '" + layer.name() + "' are not independent of each other";
-  }
-  return "";
-}
-
 bool is_simulable(const MomentTrace& trace) {
   for (const MomentLayerTrace& layer : trace.layers) {
     const bool is_one = layer.pieces.size() == 1 && layer.plan.empty() && layer.splits.empty() &&

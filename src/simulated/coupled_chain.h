@@ -59,9 +59,8 @@ struct CoupledChain {
   [[nodiscard]] Index normal_count() const;
 };
 
-/// Why a network has no certificate by simulation; empty: it has.
-std::string simulation_refusal(const Network& network);
-/// The same of what the moment method left: one Gaussian in each layer, as it came.
+/// Did the moment method leave one Gaussian in each layer, as it came, with independent coordinates in the
+/// first?
 bool is_simulable(const MomentTrace& trace);
 
 /// The chain's output: factors of its covariance, so that it is N(mean, signal signal' + diag(noise^2)), and

@@ -19,6 +19,7 @@ enum class DrawUse : std::uint64_t {
   Main = 2,       ///< to conclude from
   Marginals = 3,  ///< to conclude from for single outputs
   Stein = 4,      ///< to estimate from
+  SteinMean = 5,  ///< to estimate the mean from
 };
 
 /// AES-256 in counter mode (NIST SP 800-38A), for which processors have instructions: the key is a digest of

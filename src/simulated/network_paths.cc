@@ -33,6 +33,15 @@ Matrix standard_normals(RandomBits& bits, Index rows, Index draws) {
   return numbers;
 }
 
+DrawRow activation_error(const ActivationMap& activation, double slope, const Matrix& z,
+                         const DrawRow& error) {
+  const double root = std::sqrt(static_cast<double>(z.rows()));
+  DrawRow sum = slope * error;
+  for (Index i = 0; i < z.cols(); ++i)
+    sum(i) += root * activation.value_error(z.col(i).cwiseAbs().maxCoeff());
+  return sum;
+}
+
 NetworkPaths::NetworkPaths(const CoupledChain& chain, Matrix normals) : values_(std::move(normals)) {
   const Vector deviations = chain.first_variance.cwiseSqrt();
   values_.array().colwise() *= deviations.array();
@@ -42,9 +51,9 @@ NetworkPaths::NetworkPaths(const CoupledChain& chain, Matrix normals) : values_(
 }
 
 NetworkPaths::Activations NetworkPaths::activations(const CoupledStep& step) const {
-  const double values = std::sqrt(static_cast<double>(values_.rows())) *
-                        step.activation->value_error(values_.cwiseAbs().maxCoeff());
-  Activations at{step.activation->apply(values_), step.slopes.largest * error_ + values, {}};
+  Activations at{step.activation->apply(values_),
+                 activation_error(*step.activation, step.slopes.largest, values_, error_),
+                 {}};
   at.deviations = step.variances * at.values.cwiseAbs2();
   at.deviations = (at.deviations.colwise() + step.next->bias_variances()).cwiseSqrt();
   return at;

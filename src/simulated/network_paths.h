@@ -36,6 +36,11 @@ Matrix standard_normals(RandomBits& bits, Index rows, Index draws);
 /// More than underflow can hide in one step.
 inline constexpr double kUnderflow = 1e-140;
 
+/// No less than how far activations of computed pre-activations `z`, off by `error`, are from those of the
+/// exact ones, of each draw by itself: draws stay independent.
+DrawRow activation_error(const ActivationMap& activation, double slope, const Matrix& z,
+                         const DrawRow& error);
+
 class NetworkPaths {
  public:
   /// Hidden layer 1, from its normals.

@@ -171,8 +171,11 @@ LayerUnits noise_units(const CoupledChain& chain) {
 SlopeTail::SlopeTail(const CoupledChain& chain,
                      const std::function<double(const SlopeMoments&, double)>& norm) {
   const SlopeMoments equal(chain, equal_units(chain)), by_noise(chain, noise_units(chain));
-  for (std::size_t i = 0; i < kExponents.size(); ++i)
-    norms_[i] = std::min(norm(equal, kExponents[i]), norm(by_noise, kExponents[i]));
+  *this = SlopeTail([&](double q) { return std::min(norm(equal, q), norm(by_noise, q)); });
+}
+
+SlopeTail::SlopeTail(const std::function<double(double)>& norm) {
+  for (std::size_t i = 0; i < kExponents.size(); ++i) norms_[i] = norm(kExponents[i]);
 }
 
 double SlopeTail::square_beyond(double probability) const {

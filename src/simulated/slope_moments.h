@@ -64,7 +64,9 @@ class SlopeMoments {
 /// is no less than E (F - t)_+^2 where P(F > t) <= eps (F.3).
 class SlopeTail {
  public:
-  /// `norm(moments, q)` is no less than the norm of order q of F's slope. The smallest over units is taken.
+  /// `norm(q)` is no less than the norm of order q of F's slope.
+  explicit SlopeTail(const std::function<double(double)>& norm);
+  /// The same with `norm(moments, q)`, of which the smallest over units is taken.
   SlopeTail(const CoupledChain& chain, const std::function<double(const SlopeMoments&, double)>& norm);
 
   [[nodiscard]] double square_beyond(double probability) const;

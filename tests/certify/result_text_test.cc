@@ -125,6 +125,18 @@ TEST(FullReport, KeepsEstimatesApartFromBounds) {
       << full_report(result);
 }
 
+TEST(FullReport, PrintsRangesOfMeansOutward) {
+  Result result = written_down(1);
+  const GaussianMixture line(
+      Gaussian{Vector::Constant(1, 0.25), Covariance::diagonal(Vector::Constant(1, 1.0))});
+  result.simulated.emplace();
+  result.simulated->marginals = {{line, 0.100004, -0.269892, 0.269896}};
+  EXPECT_TRUE(has(full_report(result), "mean 0.25 in [-0.2699, 0.2699]")) << full_report(result);
+  result.simulated->marginals = {{line, 0.100004, -0.269912, 0.269912}};
+  EXPECT_TRUE(has(full_report(result), "mean 0.25 in [-0.27, 0.27], deviation 1, 1 component, W2 <= 0.1001"))
+      << full_report(result);
+}
+
 TEST(ResultOptions, ComeWithEveryResultAndAreShared) {
   Options options;
   options.signature_size = 20;

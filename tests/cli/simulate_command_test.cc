@@ -60,7 +60,7 @@ TEST_F(SimulateCommand, StandsInAPlaceOfItsOwn) {
 
 TEST_F(SimulateCommand, GivesEachOutputItsOwnMixture) {
   const std::string out = run_well(command({"--marginals", "--out", "r.npz", "--json", "r.json"}, "20000"));
-  EXPECT_CONTAINS(out, "each output by itself, certified with it: W2 <= ");
+  EXPECT_CONTAINS(out, "each output by itself, certified by simulation: W2 <= ");
   NpzReader archive(directory_ / "r.npz");
   const Array bounds = archive.read("w2_bound_marginals"), weights = archive.read("marginal_weights"),
               means = archive.read("marginal_means"), deviations = archive.read("marginal_deviations"),
@@ -90,6 +90,54 @@ TEST_F(SimulateCommand, GivesEachOutputItsOwnMixture) {
   }
   expect_refusal({"certify", "net.safetensors", "--inputs", "x.csv", "--marginals"},
                  {"--marginals", "--simulate"});
+}
+
+/// 3-8-2 with Kronecker factors in both layers.
+Network correlated_network(Index hidden_layers) {
+  std::vector<DenseLayer> layers;
+  std::vector<ActivationMap> activations = {ActivationMap()};
+  std::vector<Index> widths = {3};
+  for (Index k = 0; k < hidden_layers; ++k) widths.push_back(8);
+  widths.push_back(2);
+  for (std::size_t k = 0; k + 1 < widths.size(); ++k) {
+    const Index in = widths[k], out = widths[k + 1];
+    const Matrix mean = 0.5 * Matrix::NullaryExpr(out, in, [](Index i, Index j) {
+                          return std::sin(static_cast<double>(1 + 3 * i + 7 * j));
+                        });
+    const Matrix rows = 0.3 * (Matrix::Identity(out, out) + Matrix::Ones(out, out));
+    const Matrix columns = 0.3 * (Matrix::Identity(in, in) + Matrix::Ones(in, in));
+    layers.emplace_back("layer" + std::to_string(k), mean, Vector::Zero(out), KroneckerWeights{rows, columns},
+                        DeterministicBias{});
+    if (k > 0) activations.emplace_back(Activation(ActivationFunction::Relu));
+  }
+  return {std::move(layers), std::move(activations)};
+}
+
+TEST_F(SimulateCommand, CoversCorrelatedWeightsBehindOneHiddenLayer) {
+  save_network(directory_ / "net.safetensors", correlated_network(1));
+  const std::string out = run_well(command({"--marginals", "--json", "r.json"}, "20000"));
+  EXPECT_CONTAINS(out,
+                  "no bound by simulation at 3 inputs: weights depend on each other: each output by itself");
+  EXPECT_CONTAINS(out, "each output by itself, certified by simulation: W2 <= ");
+  for (const json& row : json::parse(read_text(directory_ / "r.json"))["results"]) {
+    EXPECT_FALSE(row.contains("w2_stein_estimate"));
+    ASSERT_EQ(row["marginals"].size(), 2U);
+    for (const json& own : row["marginals"])
+      EXPECT_LT(own["w2_bound_simulated"].get<double>(), 0.5 * row["w2_bound"].get<double>());
+  }
+  (void)run_well(command({"--functional", "y0 - y1", "--json", "f.json"}, "20000"));
+  for (const json& row : json::parse(read_text(directory_ / "f.json"))["results"])
+    EXPECT_EQ(row["simulation_theorem"], "F.17");
+  save_network(directory_ / "net.safetensors", correlated_network(2));
+  expect_refusal(command(), {"--simulate", "'layer0' are not independent of each other"});
+}
+
+TEST_F(SimulateCommand, HasNoSteinEstimateWithoutABound) {
+  (void)run_well(command({"--statistics", "100", "--simulation-failure", "1e-20", "--json", "r.json"}));
+  for (const json& row : json::parse(read_text(directory_ / "r.json"))["results"]) {
+    EXPECT_TRUE(row["w2_bound_simulated"].is_null());
+    EXPECT_FALSE(row.contains("w2_stein_estimate"));
+  }
 }
 
 TEST_F(SimulateCommand, HasTheSameBitsForEveryNumberOfThreadsAndAfterAnotherSeedOthers) {

@@ -52,6 +52,24 @@ TEST_F(SimulatedAnswer, StandsInATableOfItsOwn) {
             std::string::npos);
 }
 
+TEST_F(SimulatedAnswer, HasSectionsOfItsOwnInTheReport) {
+  certify();
+  (void)run_well(command({"--classes", "--report", "a.html"}));
+  const std::string page = read_text(directory_ / "a.html");
+  for (const char* title : {"Classes, by simulation", "Probabilities, by simulation",
+                            "Intervals that hold 95 % of the probability at least, by simulation"})
+    EXPECT_CONTAINS(page, title);
+  EXPECT_CONTAINS(page, "From 5000 draws of the network at each input");
+  // Ranges by simulation never have the colour of those that are proven.
+  const std::size_t section = page.find("Probabilities, by simulation</h");
+  ASSERT_NE(section, std::string::npos);
+  const std::string table = page.substr(section, page.find("</table>", section) - section);
+  EXPECT_CONTAINS(table, "simulated");
+  EXPECT_EQ(table.find("certified"), std::string::npos);
+  (void)run_well({"answer", "r.npz", "--probability", "y0 > 0", "--report", "b.html"});
+  EXPECT_EQ(read_text(directory_ / "b.html").find(", by simulation"), std::string::npos);
+}
+
 TEST_F(SimulatedAnswer, IsNarrowerThanTheBoundWhereThatIsLarge) {
   certify();
   for (const json& one : answers()) {

@@ -55,7 +55,8 @@ Result make_journal_result(Index input) {
     const GaussianMixture line(Vector::Constant(2, 0.5),
                                {{Vector::Constant(1, -1.0), Covariance::diagonal(Vector::Constant(1, 0.25))},
                                 {Vector::Constant(1, 1.0), Covariance::diagonal(Vector::Constant(1, 4.0))}});
-    result.simulated->marginals = {{line, 0.03, -0.1, 0.1}, {line, 0.04, -0.2, 0.2}};
+    result.simulated->marginals = {
+        {line, 0.03, -0.1, 0.1}, {line, 0.04, -0.2, 0.2}, {line, 0.0, 0.0, 0.0}, {line, 1.0, -1.0, INFINITY}};
   }
   result.termination = Termination::BudgetSpent;
   result.reason = "a sentence with \n two lines";
@@ -95,7 +96,7 @@ TEST(ResultCodec, KeepsEveryBitAndTheStructure) {
     EXPECT_EQ(back.statistics.has_value(), result.statistics.has_value());
     ASSERT_EQ(back.simulated.has_value(), result.simulated.has_value());
     if (back.simulated) {
-      ASSERT_EQ(back.simulated->marginals.size(), 2U);
+      ASSERT_EQ(back.simulated->marginals.size(), 4U);
       EXPECT_EQ(back.simulated->marginals[1].w2, 0.04);
       EXPECT_EQ(back.simulated->marginals[1].mean_upper, 0.2);
       EXPECT_EQ(back.simulated->marginals[1].mixture.component(1).mean(0), 1.0);
@@ -125,6 +126,23 @@ TEST(ResultCodec, RefusesEveryShorterTextAndChangedSizes) {
     } catch (const FileError&) {
     }
   }
+}
+
+TEST(ResultCodec, RefusesMarginalsThatDoNotFit) {
+  const Result right = make_journal_result(7);
+  ASSERT_EQ(right.simulated->marginals.size(), 4U);
+  const auto refused = [](const Result& result) {
+    return message_of<FileError>([&] { (void)io::decode_result(bytes_of(result), "bytes"); });
+  };
+  Result more = right;
+  more.simulated->marginals.resize(5, right.simulated->marginals[0]);
+  EXPECT_CONTAINS(refused(more), "4 single outputs");
+  Result wide = right;
+  wide.simulated->marginals[1].mixture = right.mixture;
+  EXPECT_CONTAINS(refused(wide), "a mixture of one output");
+  Result nothing = right;
+  nothing.simulated->marginals[0].w2 = NAN;
+  EXPECT_CONTAINS(refused(nothing), "NaN");
 }
 
 TEST_F(JournalTest, GoesOnWhereItStopped) {

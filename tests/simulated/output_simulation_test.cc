@@ -3,6 +3,8 @@
 // The law of one output from draws: order statistics against laws that are known, distances on the line
 // against closed forms and sums over quantiles, draws against extended precision, and how often the bound
 // fails.
+#include "simulated/line/output_simulation.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +12,7 @@
 #include <numbers>
 
 #include "simulated/coupled_paths.h"
-#include "simulated/known_law.h"
+#include "simulated/line/known_law.h"
 #include "simulated/naive_coupling.h"
 #include "simulated/simulated_bound.h"
 #include "support/random_laws.h"
@@ -170,8 +172,9 @@ TEST(OutputSimulation, FailsAsRarelyAsItSays) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const SimulatedCase at = small_case(seed, 1);
     const CoupledChain chain(at.network, *at.trace);
-    const Simulation made = OutputSimulation(chain, {.draws = 1024, .failure_probability = 0.1, .seed = seed})
-                                .bound(at.trace->output);
+    const SimulationSettings settings{.draws = 1024, .failure_probability = 0.1, .seed = seed};
+    const Simulation made =
+        OutputSimulation(chain_source(at.network, *at.trace, settings), settings).bound(at.trace->output);
     if (!std::isfinite(made.bound.w2)) continue;
     ++bounds;
     const double truth = sampled_distance(chain, at.trace->output, 20000);
@@ -199,9 +202,10 @@ TEST(Marginals, FailAsRarelyAsTheySayAndAreThoseOfTheirOutputs) {
     const Options options;
     const SimulationRequest request{
         .network = at.network, .trace = &*at.trace, .mixture = at.trace->output, .options = options};
+    const SimulationSettings settings{
+        .draws = is_small ? 1024 : 20000, .failure_probability = 0.1, .seed = seed};
     const std::vector<SimulatedMarginal> marginals =
-        simulated_marginals(request, CoupledChain(at.network, *at.trace),
-                            {.draws = is_small ? 1024 : 20000, .failure_probability = 0.1, .seed = seed});
+        simulated_marginals(request, chain_source(at.network, *at.trace, settings), settings, INFINITY);
     ASSERT_EQ(marginals.size(), 3U);
     bool fails = false;
     for (Index l = 0; l < 3; ++l) {

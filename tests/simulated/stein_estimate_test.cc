@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "simulated/coupled_paths.h"
+#include "simulated/line/output_simulation.h"
 #include "simulated/naive_coupling.h"
-#include "simulated/output_draws.h"
 #include "simulated/stein/stein_tensors.h"
 #include "support/random_laws.h"
 
@@ -131,7 +131,9 @@ TEST(SteinEstimate, SeesNothingOfARareNeuronWhereTheCertificateDoes) {
   const GaussianMixture seen(Vector::Ones(1),
                              {{Vector::Constant(1, 2.4), Covariance::diagonal(Vector::Constant(1, 0.1))}});
   const SteinEstimate estimate = estimate_of(at, seen, 1);
-  const double bound = OutputSimulation(chain, {.draws = 20000, .seed = 1}).bound(seen).bound.w2;
+  const SimulationSettings settings{.draws = 20000, .seed = 1};
+  const double bound =
+      OutputSimulation(chain_source(at.network, *at.trace, settings), settings).bound(seen).bound.w2;
   std::printf("a rare neuron: Stein %.5f +- %.5f, certified by simulation %.3f\n", estimate.w2,
               estimate.error, bound);
   EXPECT_LE(estimate.w2, 0.01);

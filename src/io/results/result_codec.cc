@@ -169,8 +169,15 @@ void visit_statistics(Bytes& bytes, Statistics& statistics) {
   bytes.number(statistics.stein_error);
 }
 
+/// What archives are made of must fit into them.
+void check_marginal(const ByteReader& bytes, const SimulatedMarginal& marginal) {
+  if (marginal.mixture.dimension() != 1)
+    bytes.fail("a mixture of one output", std::to_string(marginal.mixture.dimension()));
+  if (std::isnan(marginal.w2 + marginal.mean_lower + marginal.mean_upper)) bytes.fail("numbers", "NaN");
+}
+
 template <class Bytes, class Simulated>
-void visit_simulated(Bytes& bytes, Simulated& simulated) {
+void visit_simulated(Bytes& bytes, Simulated& simulated, Index outputs) {
   bytes.number(simulated.w2);
   bytes.number(simulated.failure_probability);
   bytes.number(simulated.draws);
@@ -179,12 +186,17 @@ void visit_simulated(Bytes& bytes, Simulated& simulated) {
   bytes.text(simulated.gap);
   auto marginals = static_cast<Index>(simulated.marginals.size());
   bytes.size(marginals);
-  if constexpr (Bytes::kReads) simulated.marginals.resize(static_cast<std::size_t>(marginals));
+  if constexpr (Bytes::kReads) {
+    if (marginals != 0 && marginals != outputs)
+      bytes.fail(std::to_string(outputs) + " single outputs", std::to_string(marginals));
+    simulated.marginals.resize(static_cast<std::size_t>(marginals));
+  }
   for (auto& marginal : simulated.marginals) {
     mixture(bytes, marginal.mixture);
     bytes.number(marginal.w2);
     bytes.number(marginal.mean_lower);
     bytes.number(marginal.mean_upper);
+    if constexpr (Bytes::kReads) check_marginal(bytes, marginal);
   }
 }
 
@@ -237,7 +249,7 @@ void visit(Bytes& bytes, Value& result) {
   if constexpr (Bytes::kReads) {
     if (has_simulated != 0) result.simulated.emplace();
   }
-  if (result.simulated) visit_simulated(bytes, *result.simulated);
+  if (result.simulated) visit_simulated(bytes, *result.simulated, result.mixture.dimension());
   distribution(bytes, result.distribution);
   bytes.text(result.reason);
   bytes.number(result.seconds);

@@ -22,12 +22,6 @@ void for_each_input(const AnsweredRun& run, const Visit& visit) {
   }
 }
 
-std::string output_name(const AnswerTopic& topic, std::size_t coordinate) {
-  const auto place = static_cast<Index>(coordinate);
-  if (!topic.joint) return fmt::format("output {}", place);
-  return fmt::format("input {}, output {}", place / topic.outputs, place % topic.outputs);
-}
-
 AnswerGroup class_group(const AnsweredRun& run) {
   AnswerGroup group{
       "Classes",
@@ -151,6 +145,12 @@ Headline score(const std::string& name, const Interval& interval, const std::str
 
 }  // namespace
 
+std::string output_name(const AnswerTopic& topic, std::size_t coordinate) {
+  const auto place = static_cast<Index>(coordinate);
+  if (!topic.joint) return fmt::format("output {}", place);
+  return fmt::format("input {}, output {}", place / topic.outputs, place % topic.outputs);
+}
+
 AnswerContents answer_contents(const AnsweredRun& run) {
   AnswerContents contents;
   contents.inputs = static_cast<Index>(run.answers.size());
@@ -161,6 +161,7 @@ AnswerContents answer_contents(const AnsweredRun& run) {
            credible_group(run), variance_group(run), covariance_group(run)}) {
     if (!group.rows.empty()) contents.groups.push_back(std::move(group));
   }
+  for (AnswerGroup& group : simulated_groups(run)) contents.groups.push_back(std::move(group));
   return contents;
 }
 

@@ -84,9 +84,10 @@ Table answer_table(const AnswerGroup& group, const std::vector<AnswerRow>& rows)
   Table table{group.title, {{"input"}}, {}, true};
   if (images) table.columns.push_back({"picture", Kind::Image});
   table.columns.push_back({"what", Kind::Text});
-  table.columns.push_back({"of the mixture"});
+  const bool drawn = group.tone == Tone::Simulated;
+  table.columns.push_back({drawn ? "of the draws" : "of the mixture"});
   for (const char* title : {"at least", "at most", "width"})
-    table.columns.push_back({title, Kind::Number, Tone::Certified});
+    table.columns.push_back({title, Kind::Number, group.tone});
   table.sorted_by = static_cast<int>(table.columns.size()) - 1;
   if (verdicts) table.columns.push_back({"verdict", Kind::Text});
   for (const AnswerRow& row : rows) {
@@ -112,7 +113,7 @@ Section group_section(const AnswerGroup& group, bool several_inputs) {
     if (!row.classes.empty() && charts.figures.size() < kClassCharts)
       charts.figures.push_back(class_figure(row));
   }
-  if (charts.figures.empty() && !rows.empty())
+  if (charts.figures.empty() && !rows.empty() && group.tone == Tone::Certified)
     charts.figures.push_back(interval_figure(group, rows, several_inputs));
   if (!charts.figures.empty()) section.blocks.emplace_back(std::move(charts));
   if (rows.size() < group.rows.size()) {

@@ -53,6 +53,7 @@ CertifyCollector::CertifyCollector(const Ensemble& ensemble, const Options& opti
   contents_.features = inputs.rows();
   contents_.outputs = ensemble.outputs();
   contents_.joint = options.joint;
+  contents_.simulate = options.simulate;
   contents_.epsilon = options.epsilon;
   contents_.linearised = options.predictive == Predictive::Glm;
   const bool on_a_line = inputs.rows() == 1;

@@ -95,9 +95,9 @@ void warn_of_bounds(const CertifyContents& c, std::vector<std::string>& all) {
                        : fmt::format("At {}{} the bound", count_text(c.above_scale), of)) +
         " exceeds the size of the output itself (relative bound above 100 %): it is true, and says little.");
   }
-  if (c.simulated == 0 && !c.joint && !c.linearised && mean_of(c.relative_sum, c) > kWorthSimulation) {
+  if (!c.simulate && !c.joint && !c.linearised && mean_of(c.relative_sum, c) > kWorthSimulation) {
     all.emplace_back(
-        "For dense networks with independent Gaussian weights a bound certified by simulation is far smaller "
+        "For dense networks with Gaussian weights a bound certified by simulation is often far smaller "
         "at depth: certify --simulate. The command explain says what to expect of it, and how long it "
         "takes.");
   }

@@ -11,6 +11,7 @@
 
 #include "mixcert/answer/answers.h"
 #include "mixcert/answer/certified_law.h"
+#include "mixcert/answer/simulated_answers.h"
 #include "mixcert/certificate/result.h"
 #include "mixcert/network/ensemble.h"
 #include "mixcert/network/layer_spec.h"
@@ -72,6 +73,7 @@ struct CertifyContents {
   Index features = 0;
   Index outputs = 0;
   bool joint = false;
+  bool simulate = false;  ///< was it asked for?
   double bound_sum = 0.0, bound_worst = 0.0, relative_sum = 0.0, relative_worst = 0.0;
   Index worst_input = 0;
   Index settled = 0, classified = 0;  ///< inputs whose class was asked for, and those where it is proven
@@ -162,6 +164,7 @@ struct AnswerGroup {
   std::vector<AnswerRow> rows;
   /// Ends of the axis, where values are known to lie between them (probabilities: 0 and 1); equal: unknown.
   double axis_low = 0.0, axis_high = 0.0;
+  Tone tone = Tone::Certified;  ///< Simulated: ranges by draws of the network, in a table alone
 };
 
 struct AnswerContents {
@@ -186,7 +189,14 @@ struct AnsweredRun {
   std::vector<LawAnswers> answers;
   std::vector<double> w2_bounds;  ///< infinity: none
   std::vector<std::string> images;
+  std::vector<SimulatedAnswers> simulated = {};  ///< empty: not asked for
 };
+
+/// "output 2", or "input 1, output 2" of a joint law.
+std::string output_name(const AnswerTopic& topic, std::size_t coordinate);
+
+/// The answers by simulation; those without rows are left out.
+std::vector<AnswerGroup> simulated_groups(const AnsweredRun& run);
 
 /// Groups, headlines and warnings; the facts of the run are the caller's.
 AnswerContents answer_contents(const AnsweredRun& run);

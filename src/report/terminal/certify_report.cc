@@ -221,14 +221,17 @@ std::string CertifyReport::simulation_lines() const {
                                              short_bound(simulated_max_) + " at worst",
                        options_.simulation_failure);
     if (simulated_ > 1)
-      text += fmt::format(", {:.6g} for all {} together", options_.simulation_failure * n, simulated_);
+      text += fmt::format(", {:.6g} for all {} together", std::min(1.0, options_.simulation_failure * n),
+                          simulated_);
     text += fmt::format("\n  up to {}, bits of AES-256 taken as independent and fair\n",
                         counted(most_draws_, "draw"));
   }
   if (marginals_ > 0) {
-    text +=
-        fmt::format("  each output by itself, certified with it: W2 <= {} on average, {} at worst\n",
-                    short_bound(marginal_sum_ / static_cast<double>(marginals_)), short_bound(marginal_max_));
+    text += fmt::format(
+        "each output by itself, certified by simulation: W2 <= {} on average, {} at worst; all of "
+        "an input fail with probability {}\n",
+        short_bound(marginal_sum_ / static_cast<double>(marginals_)), short_bound(marginal_max_),
+        options_.simulation_failure);
   }
   if (simulated_ < count_) {
     text += fmt::format("no bound by simulation at {}: {}\n", counted(count_ - simulated_, "input"),

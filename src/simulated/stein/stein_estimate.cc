@@ -82,6 +82,7 @@ Integrands integrands_of(const SteinDraw& draw, const Matrix& covariance, const 
 struct Root {
   double value, raised;
 
+  Root(double as_it_is, double with_error) : value(as_it_is), raised(with_error) {}
   explicit Root(const Eigen::ArrayXd& draws) {
     const double mean = draws.mean();
     const double error = std::sqrt((draws - mean).square().mean() / static_cast<double>(draws.size() - 1));
@@ -106,7 +107,7 @@ Root size_of_mean(const std::vector<Integrands>& all) {
 }
 
 /// The smaller of both theorems in every cell, summed.
-SteinEstimate summed(const std::vector<Integrands>& all, double mean_off) {
+SteinEstimate summed(const std::vector<Integrands>& all, const Root& off_mean) {
   const auto column = [&](const auto& number) {
     Eigen::ArrayXd values(static_cast<Index>(all.size()));
     for (std::size_t i = 0; i < all.size(); ++i) values(static_cast<Index>(i)) = number(all[i]);
@@ -132,8 +133,8 @@ SteinEstimate summed(const std::vector<Integrands>& all, double mean_off) {
     raised += least_raised;
     before = end;
   }
-  const double w2 = std::hypot(value, mean_off);
-  return {w2, std::hypot(raised, mean_off) - w2, static_cast<Index>(all.size())};
+  const double w2 = std::hypot(value, off_mean.value);
+  return {w2, std::hypot(raised, off_mean.raised) - w2, static_cast<Index>(all.size())};
 }
 
 }  // namespace
@@ -162,10 +163,19 @@ std::optional<SteinEstimate> stein_estimate(const SimulationRequest& request, co
             integrands_of(stein_tensors(chain, draw, uniform), covariance, factor);
       },
       settings.cancel);
-  const DrawPlan plan{settings.seed, DrawUse::Pilot, settings.input, kPilotDraws};
-  const OutputMoments moments =
-      simulated_output_moments(chain, draw_coupled_outputs(chain, plan, settings.threads, settings.cancel));
-  return summed(all, (moments.mean - stored.mean).norm());
+  // Not the pilot: the stored mean may have been made of it (F.13).
+  const CoupledOutputs outputs = draw_coupled_outputs(chain, settings.plan(DrawUse::SteinMean, kPilotDraws),
+                                                      settings.threads, settings.cancel);
+  const Vector off = simulated_output_moments(chain, outputs).mean - stored.mean;
+  const Matrix differences = outputs.network - outputs.chain;
+  const double spread =
+      (differences.colwise() - differences.rowwise().mean()).norm() / static_cast<double>(kPilotDraws);
+  // |off|^2 has the mean |E y - m|^2 + spread^2.
+  const double square = off.squaredNorm(), chance = spread * spread;
+  const SteinEstimate made =
+      summed(all, {std::sqrt(positive_part(square - chance)), std::sqrt(square) + spread});
+  if (!std::isfinite(made.w2) || !std::isfinite(made.error)) return std::nullopt;
+  return made;
 }
 
 }  // namespace mixcert

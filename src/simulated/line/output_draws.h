@@ -4,6 +4,7 @@
 // (F.7).
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "simulated/network_paths.h"
@@ -16,6 +17,15 @@ struct OutputDraws {
 
   [[nodiscard]] Index count() const { return lower.size(); }
 };
+
+/// A row per output and a column per draw: values, and how far they may be from the exact ones.
+struct DrawnOutputs {
+  Matrix values, errors;
+};
+/// Of each output; `draw` makes a block.
+std::vector<OutputDraws> sorted_outputs(const DrawPlan& plan, int threads, const CancelFlag* cancel,
+                                        Index outputs,
+                                        const std::function<DrawnOutputs(RandomBits&, Index)>& draw);
 
 /// Of each output of the network.
 std::vector<OutputDraws> draw_outputs(const CoupledChain& chain, const DrawPlan& plan, int threads,

@@ -1,5 +1,5 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
-#include "simulated/quantile_band.h"
+#include "simulated/line/quantile_band.h"
 
 #include <algorithm>
 #include <cmath>

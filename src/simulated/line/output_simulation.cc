@@ -3,13 +3,16 @@
 // The law of one output from its order statistics, and its tails from a logarithmic Sobolev inequality:
 // docs/theory/simulation.md (F.11). What is known of the law holds for all mixtures at once, so that one may
 // be fitted to the same draws.
+#include "simulated/line/output_simulation.h"
+
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "core/sample_limits.h"
-#include "simulated/simulated_bound.h"
+#include "mixcert/network/ensemble.h"
 #include "theorems/output_law/line_mixture.h"
 
 namespace mixcert {
@@ -22,10 +25,6 @@ constexpr double kBandErrors = 20.0;
 /// Numbers of components that are tried, and how much closer is worth more of them.
 constexpr Index kCounts[] = {1, 2, 3, 5};
 constexpr double kWorthMore = 1.05;
-
-SlopeTail tail_of(const CoupledChain& chain) {
-  return {chain, [](const SlopeMoments& moments, double q) { return moments.of_output(q); }};
-}
 
 double deviation_of(const Vector& draws) { return std::sqrt((draws.array() - draws.mean()).square().mean()); }
 
@@ -60,11 +59,27 @@ std::vector<GaussianMixture> fits_to(const OutputDraws& draws, Index most) {
 
 }  // namespace
 
-LinePlan::LinePlan(const CoupledChain& chain, const OutputDraws& pilot, Index draws, double failure)
-    : tail_(tail_of(chain)) {
+OutputSource chain_source(const Network& network, const MomentTrace& trace,
+                          const SimulationSettings& settings) {
+  const auto chain = std::make_shared<const CoupledChain>(network, trace);
+  const Index outputs = network.outputs();
+  const auto tail = [&network, &trace, outputs](Index output) -> SlopeTail {
+    const Network own = combined_output(network, Vector::Unit(outputs, output));
+    return {CoupledChain(own, trace),
+            [](const SlopeMoments& moments, double q) { return moments.of_output(q); }};
+  };
+  const auto draw = [chain, settings](const DrawPlan& plan) {
+    return draw_outputs(*chain, plan, settings.threads, settings.cancel);
+  };
+  return {draw, tail, outputs, chain->normal_count() + outputs, "F.11"};
+}
+
+LinePlan::LinePlan(SlopeTail tail, const OutputDraws& pilot, Index draws, double failure) : tail_(tail) {
   const double mean = pilot.lower.mean(), deviation = deviation_of(pilot.lower);
-  lower_ = mean - kBeyondPilot * (mean - pilot.lower(0));
-  upper_ = mean + kBeyondPilot * (pilot.upper(pilot.count() - 1) - mean);
+  // The mean of equal numbers may be rounded beyond them.
+  const double least = pilot.lower(0), most = pilot.upper(pilot.count() - 1);
+  lower_ = std::min(least, mean - kBeyondPilot * (mean - least));
+  upper_ = std::max(most, mean + kBeyondPilot * (most - mean));
   const double beyond = largest_probability(0, draws, 0.25 * failure);
   const double tails = 2.0 * tail_.square_beyond(beyond);
   promised_ = std::sqrt(std::pow(kBandErrors * deviation, 2) / static_cast<double>(draws) + tails);
@@ -133,27 +148,23 @@ LineBound bound_on_line(const KnownLaw& law, const OutputDraws& draws, const Gau
   return made;
 }
 
-OutputSimulation::OutputSimulation(const CoupledChain& chain, const SimulationSettings& settings)
-    : chain_(chain),
+OutputSimulation::OutputSimulation(OutputSource source, const SimulationSettings& settings)
+    : source_(std::move(source)),
       settings_(settings),
-      plan_(chain,
-            draw_outputs(chain, {settings.seed, DrawUse::Pilot, settings.input, kPilotDraws},
-                         settings.threads, settings.cancel)
-                .front(),
-            settings.draws, settings.failure_probability) {}
+      plan_(source_.tail(0), source_.draw(settings.plan(DrawUse::Pilot, kPilotDraws)).front(), settings.draws,
+            settings.failure_probability) {}
 
 Simulation OutputSimulation::bound(const GaussianMixture& stored) const {
   Simulation made;
   made.bound.failure_probability = settings_.failure_probability;
   const auto n = static_cast<double>(settings_.draws);
-  const double failure = failure_left(settings_, n * static_cast<double>(chain_.normal_count() + 1));
+  const double failure = failure_left(settings_, n * static_cast<double>(source_.normals));
   if (!(failure > 0.0)) {
     made.bound.gap = kNothingLeft;
     return made;
   }
-  made.bound.theorem = "F.11";
-  const DrawPlan plan{settings_.seed, DrawUse::Main, settings_.input, settings_.draws};
-  const OutputDraws draws = draw_outputs(chain_, plan, settings_.threads, settings_.cancel).front();
+  made.bound.theorem = source_.theorem;
+  const OutputDraws draws = source_.draw(settings_.plan(DrawUse::Main, settings_.draws)).front();
   made.bound.draws = settings_.draws;
   LineBound line = bound_on_line(plan_.law_of(draws, failure), draws, stored, settings_.components);
   made.bound.w2 = line.w2;

@@ -1,5 +1,5 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
-#include "simulated/known_law.h"
+#include "simulated/line/known_law.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "simulated/line_law.h"
-#include "simulated/output_draws.h"
+#include "simulated/line/line_law.h"
+#include "simulated/line/output_draws.h"
 
 namespace mixcert {
 

@@ -1,5 +1,5 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
-#include "simulated/line_law.h"
+#include "simulated/line/line_law.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kReach = 9.0;  ///< deviations of each component
 constexpr double kNodesPerDeviation = 2000.0;
-constexpr double kMostNodes = 200000.0;
+constexpr double kMostLineNodes = 200000.0;
 constexpr double kBeyondReach = 1.2e-19;  ///< no less than P(Z > 9) of a normal Z
 
 }  // namespace
@@ -48,7 +48,7 @@ std::vector<double> LineLaw::nodes() const {
   // A law without deviation is one point; its nodes are a little apart from it.
   const double room = 1e-12 * (std::abs(low) + std::abs(high)) + 1e-140;
   const double wanted = std::ceil((high - low) / std::max(deviation(), room) * kNodesPerDeviation);
-  const auto count = static_cast<std::size_t>(std::clamp(wanted, 2.0, kMostNodes));
+  const auto count = static_cast<std::size_t>(std::clamp(wanted, 2.0, kMostLineNodes));
   std::vector<double> nodes;
   for (std::size_t i = 0; i <= count; ++i) {
     const double share = static_cast<double>(i) / static_cast<double>(count);

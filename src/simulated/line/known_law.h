@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "simulated/quantile_band.h"
+#include "simulated/line/quantile_band.h"
 
 namespace mixcert {
 
