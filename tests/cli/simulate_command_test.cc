@@ -30,6 +30,9 @@ class SimulateCommand : public CommandLineTest {
     words.insert(words.end(), options.begin(), options.end());
     return words;
   }
+  [[nodiscard]] json results(const std::string& file) const {
+    return json::parse(read_text(directory_ / file))["results"];
+  }
 };
 
 TEST_F(SimulateCommand, StandsInAPlaceOfItsOwn) {
@@ -119,22 +122,21 @@ TEST_F(SimulateCommand, CoversCorrelatedWeightsBehindOneHiddenLayer) {
   EXPECT_CONTAINS(out,
                   "no bound by simulation at 3 inputs: weights depend on each other: each output by itself");
   EXPECT_CONTAINS(out, "each output by itself, certified by simulation: W2 <= ");
-  for (const json& row : json::parse(read_text(directory_ / "r.json"))["results"]) {
+  for (const json& row : results("r.json")) {
     EXPECT_FALSE(row.contains("w2_stein_estimate"));
     ASSERT_EQ(row["marginals"].size(), 2U);
     for (const json& own : row["marginals"])
       EXPECT_LT(own["w2_bound_simulated"].get<double>(), 0.5 * row["w2_bound"].get<double>());
   }
   (void)run_well(command({"--functional", "y0 - y1", "--json", "f.json"}, "20000"));
-  for (const json& row : json::parse(read_text(directory_ / "f.json"))["results"])
-    EXPECT_EQ(row["simulation_theorem"], "F.17");
+  for (const json& row : results("f.json")) EXPECT_EQ(row["simulation_theorem"], "F.17");
   save_network(directory_ / "net.safetensors", correlated_network(2));
   expect_refusal(command(), {"--simulate", "'layer0' are not independent of each other"});
 }
 
 TEST_F(SimulateCommand, HasNoSteinEstimateWithoutABound) {
   (void)run_well(command({"--statistics", "100", "--simulation-failure", "1e-20", "--json", "r.json"}));
-  for (const json& row : json::parse(read_text(directory_ / "r.json"))["results"]) {
+  for (const json& row : results("r.json")) {
     EXPECT_TRUE(row["w2_bound_simulated"].is_null());
     EXPECT_FALSE(row.contains("w2_stein_estimate"));
   }
