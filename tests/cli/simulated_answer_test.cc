@@ -46,6 +46,9 @@ TEST_F(SimulatedAnswer, StandsInATableOfItsOwn) {
   EXPECT_CONTAINS(out, "By simulation: draws of the network, no bound");
   EXPECT_CONTAINS(out, "probability of y0 > 0");
   EXPECT_CONTAINS(out, "expected probability of class");
+  // Who asks about classes of several inputs does not look at logits, those of the first input neither.
+  EXPECT_EQ(out.find("interval of y0"), std::string::npos);
+  EXPECT_CONTAINS(run_well(command()), "interval of y0");
   EXPECT_CONTAINS(out, "from 5000 draws at each input");
   EXPECT_CONTAINS(out, "those of an input fail with probability 1e-06, of all 3 inputs together with 3e-06");
   EXPECT_EQ(run_well({"answer", "r.npz", "--probability", "y0 > 0"}).find("By simulation"),

@@ -145,21 +145,20 @@ void AnswerReport::add(Index input, const CertifiedLaw& law, const LawAnswers& a
 }
 
 void AnswerReport::add_simulated(Index input, const SimulatedAnswers& answers) {
-  const auto add = [&](const std::string& range, const std::string& of) {
-    add_line(simulated_, simulated_table_.row({input_name(topic_.joint, input), range, of}));
+  const auto add = [&](Rows& rows, const std::string& range, const std::string& of) {
+    add_line(rows, simulated_table_.row({input_name(topic_.joint, input), range, of}));
   };
   for (std::size_t s = 0; s < answers.probabilities.size(); ++s)
-    add(interval_text(answers.probabilities[s]), "probability of " + topic_.statements[s]);
+    add(simulated_, interval_text(answers.probabilities[s]), "probability of " + topic_.statements[s]);
   if (answers.classes) {
     const ClassAnswer& classes = *answers.classes;
-    add(interval_text(classes.probabilities[static_cast<std::size_t>(classes.predicted)]),
+    add(simulated_, interval_text(classes.probabilities[static_cast<std::size_t>(classes.predicted)]),
         fmt::format("expected probability of class {}{}", classes.predicted,
                     classes.settled ? ", the largest" : ", not settled"));
   }
-  if (topic_.classes && inputs_ > 1) return;
   for (std::size_t i = 0; i < answers.credible.size(); ++i) {
     const SimulatedInterval& interval = answers.credible[i];
-    add(range_text(interval.lower, interval.upper),
+    add(simulated_intervals_, range_text(interval.lower, interval.upper),
         fmt::format("{} interval of {}", short_percent(interval.level), output_name(static_cast<Index>(i))));
   }
 }
@@ -189,13 +188,17 @@ std::string AnswerReport::text() const {
   }
   text += section("Variance of an observation", variances_table_, variances_);
   text += section("Covariances", covariances_table_, covariances_);
+  const bool has_intervals = !topic_.classes || inputs_ == 1;
   text += section("By simulation: draws of the network, no bound", simulated_table_, simulated_);
+  if (has_intervals)
+    text += section("Intervals by simulation: draws of the network, no bound", simulated_table_,
+                    simulated_intervals_);
   return text + remarks();
 }
 
 std::string AnswerReport::remarks() const {
   std::string text;
-  if (!simulated_.lines.empty()) {
+  if (!simulated_.lines.empty() || !simulated_intervals_.lines.empty()) {
     text += fmt::format(
         "\nanswers by simulation are ranges from {} at each input, taken as independent and exact draws of "
         "the network; those of an input fail with probability {}, of all {} together with {:.6g}\n",

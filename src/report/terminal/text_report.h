@@ -180,7 +180,7 @@ class AnswerReport {
   Index row_limit_;
   TextTable outputs_table_, variances_table_, covariances_table_, classes_table_, probabilities_table_,
       simulated_table_;
-  Rows outputs_, variances_, covariances_, classes_, probabilities_, simulated_;
+  Rows outputs_, variances_, covariances_, classes_, probabilities_, simulated_, simulated_intervals_;
   Index inputs_ = 0;
   Index without_bound_ = 0;
   Index settled_ = 0;
