@@ -95,7 +95,7 @@ void moment_method() {
 
 /// M a, V a^2 and M b of all layers, as many columns at a time as the simulation takes.
 double products_of_draws(const CoupledChain& chain, Index draws) {
-  constexpr Index kColumns = 256;
+  constexpr Index kColumns = 128;
   double sink = 0.0;
   for (Index first = 0; first < draws; first += kColumns) {
     for (const CoupledStep& step : chain.steps) {

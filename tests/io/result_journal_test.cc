@@ -55,8 +55,10 @@ Result make_journal_result(Index input) {
     const GaussianMixture line(Vector::Constant(2, 0.5),
                                {{Vector::Constant(1, -1.0), Covariance::diagonal(Vector::Constant(1, 0.25))},
                                 {Vector::Constant(1, 1.0), Covariance::diagonal(Vector::Constant(1, 4.0))}});
-    result.simulated->marginals = {
-        {line, 0.03, -0.1, 0.1}, {line, 0.04, -0.2, 0.2}, {line, 0.0, 0.0, 0.0}, {line, 1.0, -1.0, INFINITY}};
+    result.simulated->marginals = {{line, 0.03, -0.1, 0.1},
+                                   {line, 0.04, -0.2, 0.2},
+                                   {line, 0.0, 0.0, 0.0},
+                                   {line, 1.0, -INFINITY, INFINITY}};
   }
   result.termination = Termination::BudgetSpent;
   result.reason = "a sentence with \n two lines";
