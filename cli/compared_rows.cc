@@ -44,6 +44,9 @@ bool is_same(const GaussianMixture& a, const GaussianMixture& b) {
 /// Why no coupling can be simulated; "" where one can.
 std::string coupling_gap(const Ensemble& ensemble, bool joint) {
   for (Index i = 0; i < ensemble.size(); ++i) {
+    if (ensemble.member(i).graph() != nullptr)
+      return "layers of the network keep their structure; certify --method coupled --statistics has an upper "
+             "estimate";
     std::string gap = ensemble.member(i).correlated_layer();
     if (!gap.empty()) return gap;
     if (joint && ensemble.member(i).has_masks()) return "several inputs jointly meet dropout";

@@ -21,9 +21,10 @@ struct LabCommand {
   std::string_view description;
 };
 
-constexpr std::array<LabCommand, 7> kLabCommands = {{
+constexpr std::array<LabCommand, 8> kLabCommands = {{
     {"data", "fetch, check and show data sets (mixcert-lab)"},
     {"train", "train a stochastic network (mixcert-lab)"},
+    {"untrained", "a convolutional network with random means (mixcert-lab)"},
     {"gp", "fit a Gaussian process to a data set (mixcert-lab)"},
     {"hmc", "sample a network's posterior on a table (mixcert-lab)"},
     {"critic-prior", "a prior by a critic's W1 to a Gaussian process (mixcert-lab)"},

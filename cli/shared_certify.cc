@@ -64,6 +64,7 @@ Services certify_services() {
   };
   services.statistics = statistics_service(&cancel_flag());
   services.simulation = simulation_service(&cancel_flag());
+  services.coupled = coupled_service(&cancel_flag());
   services.stein = stein_service(&cancel_flag());
   services.ensemble_statistics = ensemble_statistics_service(&cancel_flag());
   return services;

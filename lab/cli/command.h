@@ -11,6 +11,7 @@ namespace mixcert::lab {
 
 void add_data_command(CLI::App& app);
 void add_train_command(CLI::App& app);
+void add_untrained_command(CLI::App& app);
 void add_gp_command(CLI::App& app);
 void add_prior_commands(CLI::App& app);
 void add_hmc_command(CLI::App& app);

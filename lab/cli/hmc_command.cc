@@ -47,7 +47,7 @@ void run_hmc(const HmcArguments& arguments) {
   const StackNet net{std::nullopt, DenseNet(sizes, Activation(model.activation),
                                             std::vector<double>(sizes.size() - 1, 0.0))};
   const DiagonalPrior prior = model.prior.empty()
-                                  ? zero_mean_prior(net.dense, model.prior_precision, model.prior_scaling)
+                                  ? zero_mean_prior(net, model.prior_precision, model.prior_scaling)
                                   : prior_from_file(net.dense, model.prior);
   const Likelihood likelihood(data.task, *model.noise_std * *model.noise_std);
   const auto start = std::chrono::steady_clock::now();

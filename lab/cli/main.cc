@@ -17,6 +17,7 @@ int run(int argc, char** argv) {
       "Help on a command: mixcert train --help");
   mixcert::lab::add_data_command(app);
   mixcert::lab::add_train_command(app);
+  mixcert::lab::add_untrained_command(app);
   mixcert::lab::add_gp_command(app);
   mixcert::lab::add_prior_commands(app);
   mixcert::lab::add_hmc_command(app);

@@ -166,7 +166,8 @@ std::vector<NetworkSpec> dropout_networks() {
        "cifar10",
        "CIFAR-10",
        "VGG-2 (Drop) + [1x32] (VI)",
-       "--backbone vgg2 --backbone-dropout 0.2 --backbone-epochs 3 --arch 4096-32-10 --epochs 10",
+       "--backbone vgg2 --backbone-dropout 0.2 --head-features mean --backbone-epochs 3 --arch 4096-32-10 "
+       "--epochs 10",
        "",
        false,
        PaperErrors{0.27492, 179.9631, 0.18996},

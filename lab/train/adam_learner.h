@@ -25,6 +25,7 @@ class AdamLearner : public Learner {
   /// Log density of the prior at the weights, less its constant.
   [[nodiscard]] double regulariser() const override;
   [[nodiscard]] bool is_stochastic() const override { return net_.has_dropout(); }
+  [[nodiscard]] bool has_convolutions() const override { return net_.conv.has_value(); }
   [[nodiscard]] State state() const override;
   void restore(const State& state) override;
 

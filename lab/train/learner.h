@@ -36,6 +36,8 @@ class Learner {
   /// what is added to the log likelihood to give what the training maximises.
   [[nodiscard]] virtual double regulariser() const = 0;
   [[nodiscard]] virtual bool is_stochastic() const = 0;
+  /// Is every prediction a pass through convolutions? Many draws of all examples then take too long.
+  [[nodiscard]] virtual bool has_convolutions() const = 0;
 
   [[nodiscard]] virtual State state() const = 0;
   /// Throws FileError where an array is missing or has another size.

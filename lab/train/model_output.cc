@@ -20,7 +20,9 @@ Array array_of(std::vector<Index> shape, const float* values) {
   return {std::move(shape), std::vector<double>(values, values + size)};
 }
 
-std::vector<Index> kernel_shape(const ConvNet::Convolution& shape) { return {shape.out, shape.in, 3, 3}; }
+std::vector<Index> kernel_shape(const Convolution& shape) {
+  return {shape.out, shape.in, shape.kernel, shape.kernel};
+}
 
 ordered_json activation_entry(const Activation& activation) {
   ordered_json entry{{"type", "activation"}, {"function", std::string(to_string(activation.function()))}};
@@ -28,25 +30,24 @@ ordered_json activation_entry(const Activation& activation) {
   return entry;
 }
 
-void append_dropout(ordered_json& architecture, double rate) {
-  if (rate > 0.0) architecture.push_back({{"type", "dropout"}, {"rate", rate}});
-}
-
 void append_backbone(ordered_json& architecture, const ConvNet& conv) {
-  for (const ConvNet::Convolution& shape : conv.convolutions()) {
+  const double rate = conv.dropout().rate;
+  const char* const dropout = conv.dropout().unit == DropoutUnit::Channel ? "dropout2d" : "dropout";
+  for (const Convolution& shape : conv.convolutions()) {
     architecture.push_back({{"type", "conv2d"},
                             {"name", shape.name},
                             {"in", shape.in},
                             {"out", shape.out},
                             {"height", shape.height},
                             {"width", shape.width},
-                            {"kernel", 3},
+                            {"kernel", shape.kernel},
                             {"stride", 1},
-                            {"padding", 1}});
+                            {"padding", shape.padding}});
     architecture.push_back(activation_entry(Activation(ActivationFunction::Relu)));
-    if (!shape.pooled) continue;
-    architecture.push_back({{"type", "max_pool2d"}, {"kernel", 2}, {"stride", 2}});
-    append_dropout(architecture, conv.dropout_rate());
+    if (!shape.is_pooled()) continue;
+    const char* const pool = shape.pooling == Pooling::Average ? "avg_pool2d" : "max_pool2d";
+    architecture.push_back({{"type", pool}, {"kernel", 2}, {"stride", 2}});
+    if (rate > 0.0) architecture.push_back({{"type", dropout}, {"rate", rate}});
   }
   architecture.push_back({{"type", "flatten"}});
 }
@@ -54,7 +55,8 @@ void append_backbone(ordered_json& architecture, const ConvNet& conv) {
 void append_dense(ordered_json& architecture, const DenseNet& net) {
   for (Index k = 0; k < net.layer_count(); ++k) {
     if (k > 0) architecture.push_back(activation_entry(net.activation()));
-    append_dropout(architecture, net.dropout_rate(k));
+    const double rate = net.dropout_rate(k);
+    if (rate > 0.0) architecture.push_back({{"type", "dropout"}, {"rate", rate}});
     architecture.push_back({{"type", "dense"},
                             {"name", std::to_string(k)},
                             {"in", net.layer_inputs(k)},
@@ -62,12 +64,19 @@ void append_dense(ordered_json& architecture, const DenseNet& net) {
   }
 }
 
-void add_backbone_tensors(State& tensors, const ConvNet& conv, const float* parameters) {
-  for (const ConvNet::Convolution& shape : conv.convolutions()) {
-    const float* weight = parameters + shape.offset;
-    tensors[shape.name + ".weight"] = array_of(kernel_shape(shape), weight);
-    tensors[shape.name + ".bias"] = array_of({shape.out}, weight + shape.out * shape.taps());
+/// `ending`: ".mean", ".variance", or nothing where the convolutions are not random.
+void add_backbone_tensors(State& tensors, const ConvNet& conv, const float* values,
+                          const std::string& ending) {
+  for (const Convolution& shape : conv.convolutions()) {
+    tensors[shape.name + ".weight" + ending] = array_of(kernel_shape(shape), values + shape.offset);
+    tensors[shape.name + ".bias" + ending] = array_of({shape.out}, values + shape.bias_offset());
   }
+}
+
+void add_backbone_law(State& tensors, const ConvNet& conv, const ParameterLaw& law) {
+  const bool random = law.variance.size() > 0;
+  add_backbone_tensors(tensors, conv, law.mean.data(), random ? ".mean" : "");
+  if (random) add_backbone_tensors(tensors, conv, law.variance.data(), ".variance");
 }
 
 void add_dense_tensors(State& tensors, const DenseNet& net, const FloatVector& values,
@@ -81,7 +90,8 @@ void add_dense_tensors(State& tensors, const DenseNet& net, const FloatVector& v
   }
 }
 
-void append_dense_law(const DenseNet& net, const DenseLaw& law, ordered_json& architecture, State& tensors) {
+void append_dense_law(const DenseNet& net, const ParameterLaw& law, ordered_json& architecture,
+                      State& tensors) {
   append_dense(architecture, net);
   add_dense_tensors(tensors, net, law.mean, "mean");
   if (law.variance.size() > 0) add_dense_tensors(tensors, net, law.variance, "variance");
@@ -95,7 +105,7 @@ Metadata with_architecture(Metadata metadata, const ordered_json& architecture) 
 
 }  // namespace
 
-void write_dense_network(const std::filesystem::path& path, const DenseNet& net, const DenseLaw& law,
+void write_dense_network(const std::filesystem::path& path, const DenseNet& net, const ParameterLaw& law,
                          const Metadata& metadata) {
   State tensors;
   ordered_json architecture = ordered_json::array();
@@ -106,7 +116,7 @@ void write_dense_network(const std::filesystem::path& path, const DenseNet& net,
 void write_backbone(const std::filesystem::path& path, const ConvNet& conv, const float* parameters,
                     const Metadata& metadata) {
   State tensors;
-  add_backbone_tensors(tensors, conv, parameters);
+  add_backbone_tensors(tensors, conv, parameters, "");
   ordered_json architecture = ordered_json::array();
   append_backbone(architecture, conv);
   write_safetensors(path, tensors, with_architecture(metadata, architecture));
@@ -115,30 +125,30 @@ void write_backbone(const std::filesystem::path& path, const ConvNet& conv, cons
 FloatVector read_backbone(const std::filesystem::path& path, const ConvNet& conv) {
   const SafetensorsReader reader(path);
   FloatVector parameters(conv.parameter_count());
-  for (const ConvNet::Convolution& shape : conv.convolutions()) {
+  for (const Convolution& shape : conv.convolutions()) {
     const Array weight = reader.read(shape.name + ".weight");
     const Array bias = reader.read(shape.name + ".bias");
     if (weight.shape != kernel_shape(shape) || bias.shape != std::vector<Index>{shape.out}) {
       throw FileError(path.string() + ": convolution '" + shape.name + "': expected weight [" +
-                      std::to_string(shape.out) + ", " + std::to_string(shape.in) + ", 3, 3] and a bias of " +
-                      std::to_string(shape.out) + ", got other shapes");
+                      std::to_string(shape.out) + ", " + std::to_string(shape.in) + ", " +
+                      std::to_string(shape.kernel) + ", " + std::to_string(shape.kernel) +
+                      "] and a bias of " + std::to_string(shape.out) + ", got other shapes");
     }
-    float* const at = parameters.data() + shape.offset;
-    Eigen::Map<FloatVector>(at, weight.size()) =
+    parameters.segment(shape.offset, weight.size()) =
         Eigen::Map<const Vector>(weight.values.data(), weight.size()).cast<float>();
-    Eigen::Map<FloatVector>(at + weight.size(), bias.size()) =
+    parameters.segment(shape.bias_offset(), bias.size()) =
         Eigen::Map<const Vector>(bias.values.data(), bias.size()).cast<float>();
   }
   return parameters;
 }
 
-void write_full_network(const std::filesystem::path& path, const StackNet& net,
-                        const FloatVector& conv_parameters, const DenseLaw& law, const Metadata& metadata) {
+void write_full_network(const std::filesystem::path& path, const StackNet& net, const ParameterLaw& kernels,
+                        const ParameterLaw& dense, const Metadata& metadata) {
   State tensors;
   ordered_json architecture = ordered_json::array();
-  add_backbone_tensors(tensors, *net.conv, conv_parameters.data());
+  add_backbone_law(tensors, *net.conv, kernels);
   append_backbone(architecture, *net.conv);
-  append_dense_law(net.dense, law, architecture, tensors);
+  append_dense_law(net.dense, dense, architecture, tensors);
   write_safetensors(path, tensors, with_architecture(metadata, architecture));
 }
 

@@ -15,25 +15,26 @@ namespace mixcert::lab {
 
 using Metadata = std::map<std::string, std::string>;
 
-/// The law of the dense layers' parameters; an empty variance: exactly the mean.
-struct DenseLaw {
+/// The law of the parameters of the dense layers, or of the convolutions; an empty variance: exactly the
+/// mean.
+struct ParameterLaw {
   FloatVector mean;
   FloatVector variance;
 };
 
 /// Layers "0", "1", .., activations and dropout.
-void write_dense_network(const std::filesystem::path& path, const DenseNet& net, const DenseLaw& law,
+void write_dense_network(const std::filesystem::path& path, const DenseNet& net, const ParameterLaw& law,
                          const Metadata& metadata);
 
-/// Convolutions alone: tensors NAME.weight [out, in, 3, 3] and NAME.bias [out].
+/// Convolutions alone, not random: tensors NAME.weight [out, in, kernel, kernel] and NAME.bias [out].
 void write_backbone(const std::filesystem::path& path, const ConvNet& conv, const float* parameters,
                     const Metadata& metadata);
 /// Throws FileError where a tensor is missing or has another shape.
 FloatVector read_backbone(const std::filesystem::path& path, const ConvNet& conv);
 
 /// Backbone, dense layers and dropout in one file. The network must have convolutions.
-void write_full_network(const std::filesystem::path& path, const StackNet& net,
-                        const FloatVector& conv_parameters, const DenseLaw& law, const Metadata& metadata);
+void write_full_network(const std::filesystem::path& path, const StackNet& net, const ParameterLaw& kernels,
+                        const ParameterLaw& dense, const Metadata& metadata);
 
 /// "net.safetensors" with "features.npy" gives "net.features.npy".
 std::filesystem::path sibling(const std::filesystem::path& out, const std::string& ending);

@@ -58,14 +58,20 @@ class FileReader {
 
 }  // namespace
 
-DiagonalPrior zero_mean_prior(const DenseNet& net, double precision, PriorScaling scaling) {
+DiagonalPrior zero_mean_prior(const StackNet& net, double precision, PriorScaling scaling) {
   const Index count = net.parameter_count();
   DiagonalPrior prior{FloatVector::Zero(count), FloatVector::Constant(count, static_cast<float>(precision))};
   if (scaling == PriorScaling::None) return prior;
-  for (Index k = 0; k < net.layer_count(); ++k) {
-    const Index offset = net.weight(prior.precision.data(), k).data() - prior.precision.data();
-    prior.precision.segment(offset, net.layer_outputs(k) * net.layer_inputs(k)) *=
-        static_cast<float>(net.layer_inputs(k));
+  const auto scale = [&prior](Index offset, Index outputs, Index inputs) {
+    prior.precision.segment(offset, outputs * inputs) *= static_cast<float>(inputs);
+  };
+  if (net.conv) {
+    for (const Convolution& shape : net.conv->convolutions()) scale(shape.offset, shape.out, shape.taps());
+  }
+  const float* const begin = prior.precision.data();
+  for (Index k = 0; k < net.dense.layer_count(); ++k) {
+    scale(net.dense.weight(begin + net.dense_offset(), k).data() - begin, net.dense.layer_outputs(k),
+          net.dense.layer_inputs(k));
   }
   return prior;
 }

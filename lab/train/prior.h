@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "train/dense_net.h"
+#include "train/stack_net.h"
 #include "train/train_options.h"
 
 namespace mixcert::lab {
@@ -15,7 +15,8 @@ struct DiagonalPrior {
   FloatVector precision;
 };
 
-DiagonalPrior zero_mean_prior(const DenseNet& net, double precision, PriorScaling scaling);
+/// Of all parameters, convolutions first; the inputs of a convolution are the taps of its kernel.
+DiagonalPrior zero_mean_prior(const StackNet& net, double precision, PriorScaling scaling);
 
 /// Of a model file with the layers of `net`, all of them mean-field with positive variances. Throws
 /// FileError naming what does not fit.

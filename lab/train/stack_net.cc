@@ -13,6 +13,7 @@ namespace {
 /// Starting threads costs about as much as this many operations.
 constexpr double kFlopsWorthThreads = 4e6;
 constexpr Index kPredictionChunk = 256;
+constexpr Index kImageChunk = 16;
 
 int useful_threads(double flops, int threads) { return flops < kFlopsWorthThreads ? 1 : threads; }
 
@@ -101,30 +102,46 @@ void BatchDerivatives::backward(const FloatVector& parameters, const Likelihood&
   FloatRows feature_gradient;
   DenseNet::Sinks sinks;
   sinks.gradient = chunk.gradient.data() + net_.dense_offset();
-  if (wanted == CurvatureWanted::Empirical) sinks.squared_gradient = chunk.curvature.data();
+  float* const dense_curvature =
+      wanted == CurvatureWanted::None ? nullptr : chunk.curvature.data() + net_.dense_offset();
+  if (wanted == CurvatureWanted::Empirical) sinks.squared_gradient = dense_curvature;
   if (net_.conv) sinks.input_gradient = &feature_gradient;
   net_.dense.backward(dense_parameters, chunk.dense_pass, likelihood.output_gradient(outputs, batch), sinks);
-  if (wanted == CurvatureWanted::GaussNewton) {
-    net_.dense.backward(dense_parameters, chunk.dense_pass, likelihood.hessian_root(outputs, root_generator),
-                        {nullptr, chunk.curvature.data(), nullptr});
-  }
+  ConvNet::Sinks conv_sinks{chunk.gradient.data(), nullptr};
+  if (wanted == CurvatureWanted::Empirical) conv_sinks.squared_gradient = chunk.curvature.data();
+  backward_images(parameters, feature_gradient, conv_sinks, chunk);
+  if (wanted != CurvatureWanted::GaussNewton) return;
+  net_.dense.backward(dense_parameters, chunk.dense_pass, likelihood.hessian_root(outputs, root_generator),
+                      {nullptr, dense_curvature, sinks.input_gradient});
+  backward_images(parameters, feature_gradient, {nullptr, chunk.curvature.data()}, chunk);
+}
+
+void BatchDerivatives::backward_images(const FloatVector& parameters, const FloatRows& feature_gradient,
+                                       const ConvNet::Sinks& sinks, const Chunk& chunk) const {
   if (!net_.conv) return;
-  chunk.gradient.head(net_.dense_offset()).setZero();
-  for (Index i = 0; i < batch.size(); ++i) {
+  for (float* sums : {sinks.gradient, sinks.squared_gradient}) {
+    if (sums != nullptr) std::fill(sums, sums + net_.dense_offset(), 0.0F);
+  }
+  for (Index i = 0; i < feature_gradient.rows(); ++i) {
     net_.conv->backward(parameters.data(), chunk.conv_passes[static_cast<std::size_t>(i)],
-                        feature_gradient.row(i).data(), chunk.gradient.data());
+                        feature_gradient.row(i).data(), sinks);
   }
 }
 
-FloatRows conv_features(const ConvNet& conv, const float* parameters, const FloatRows& images, int threads) {
+FloatRows conv_features(const ConvNet& conv, const float* parameters, const FloatRows& images, int threads,
+                        const MaskKey* dropout) {
   FloatRows features(images.rows(), conv.features());
-  const Index count = (images.rows() + kPredictionChunk - 1) / kPredictionChunk;
+  const Index count = (images.rows() + kImageChunk - 1) / kImageChunk;
   parallel_for(count, threads, [&](Index c) {
-    const Index begin = c * kPredictionChunk;
-    const Index end = std::min(begin + kPredictionChunk, images.rows());
+    const Index begin = c * kImageChunk;
+    const Index end = std::min(begin + kImageChunk, images.rows());
+    const MaskKey key = dropout == nullptr ? MaskKey{} : *dropout;
+    Generator generator =
+        train_generator(key.pass.seed, key.stream, key.pass.index, static_cast<std::uint64_t>(c));
     ConvNet::Pass pass;
     for (Index i = begin; i < end; ++i) {
-      conv.forward(parameters, images.row(i).data(), nullptr, pass, features.row(i).data());
+      conv.forward(parameters, images.row(i).data(), dropout == nullptr ? nullptr : &generator, pass,
+                   features.row(i).data());
     }
   });
   return features;

@@ -23,7 +23,7 @@ struct StackNet {
   [[nodiscard]] Index dense_offset() const { return conv ? conv->parameter_count() : 0; }
   [[nodiscard]] Index chunk_size() const { return conv ? 16 : 64; }
   [[nodiscard]] bool has_dropout() const {
-    return dense.has_dropout() || (conv && conv->dropout_rate() > 0.0);
+    return dense.has_dropout() || (conv && conv->dropout().rate > 0.0);
   }
   [[nodiscard]] double flops_per_example() const;
   [[nodiscard]] FloatVector initial_weights(std::uint64_t seed) const;
@@ -48,7 +48,7 @@ enum class CurvatureWanted { None, GaussNewton, Empirical };
 
 class BatchDerivatives {
  public:
-  /// Both must outlive this object. Curvature is available without convolutions only.
+  /// Both must outlive this object.
   BatchDerivatives(const StackNet& net, int threads) : net_(net), threads_(threads) {}
 
   void compute(const FloatVector& parameters, const Likelihood& likelihood, const Examples& examples,
@@ -67,14 +67,23 @@ class BatchDerivatives {
                      CurvatureWanted wanted, const PassKey& key, Index number, Chunk& chunk) const;
   void backward(const FloatVector& parameters, const Likelihood& likelihood, const Examples& batch,
                 CurvatureWanted wanted, Generator& root_generator, Chunk& chunk) const;
+  /// Sums over the images of the chunk; nothing without convolutions.
+  void backward_images(const FloatVector& parameters, const FloatRows& feature_gradient,
+                       const ConvNet::Sinks& sinks, const Chunk& chunk) const;
 
   const StackNet& net_;
   int threads_;
   std::vector<Chunk> chunks_;
 };
 
-/// Features of images, dropout off.
-FloatRows conv_features(const ConvNet& conv, const float* parameters, const FloatRows& images, int threads);
+/// Masks of a training step, or of an evaluation.
+struct MaskKey {
+  PassKey pass;
+  TrainStream stream = TrainStream::Dropout;
+};
+/// Features of images; with a key, the dropout of the convolutions is on.
+FloatRows conv_features(const ConvNet& conv, const float* parameters, const FloatRows& images, int threads,
+                        const MaskKey* dropout = nullptr);
 
 /// Outputs at many inputs; with a key, dropout is on.
 FloatRows predict(const StackNet& net, const FloatVector& parameters, const FloatRows& inputs, int threads,

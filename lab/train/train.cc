@@ -13,6 +13,7 @@
 #include "mixcert/io/model_file.h"
 #include "train/adam_learner.h"
 #include "train/checkpoint.h"
+#include "train/feature_learner.h"
 #include "train/model_output.h"
 #include "train/train_metadata.h"
 #include "train/vogn_learner.h"
@@ -22,6 +23,7 @@ namespace {
 
 constexpr Index kFeatureRows = 1000;
 constexpr Index kElboSamplesForLargeSets = 10;
+constexpr Index kElboSamplesOfConvolutions = 1;
 constexpr double kBackboneLearningRate = 1e-3;
 constexpr Index kBackboneBatch = 64;
 /// Where learning of the noise begins: half of a standardised target's deviation.
@@ -32,7 +34,7 @@ constexpr double kWarmUpLearningRate = 1e-2;
 /// In their order; a checkpoint says by its number in which the training was.
 enum class Stage { Backbone, WarmUp, Dense };
 
-/// Training and watched examples of one stage; with a backbone the inputs are features.
+/// Training and watched examples of one stage; behind a finished backbone the inputs are its features.
 struct StageData {
   Examples train, watched, test;
 };
@@ -52,23 +54,27 @@ class TrainingRun {
   TrainSummary run();
 
  private:
-  [[nodiscard]] bool joint() const { return !options_.is_variational(); }
   [[nodiscard]] StackNet make_net() const;
   [[nodiscard]] Likelihood initial_likelihood() const;
   [[nodiscard]] StageData split_examples() const;
   /// Parameters of the convolutions: from the checkpoint, from a file, or trained.
   void provide_backbone(const StackNet& net, const StageData& images);
-  void train_dense(const StackNet& net, const StageData& examples);
+  /// Everything but a finished backbone.
+  void train_rest(const StackNet& net, const StageData& examples);
   [[nodiscard]] std::unique_ptr<VognLearner> make_vogn(const StackNet& net, Index examples) const;
   void warm_up(const StackNet& net, const StageData& examples, VognLearner& learner);
+  /// The learner itself, or behind the backbone whose masks are drawn at each step.
+  [[nodiscard]] Learner& with_masks(Learner& learner, std::optional<FeatureLearner>& behind) const;
   /// Options of a stage that serves a later one.
   [[nodiscard]] TrainOptions adam_options() const;
   /// True where the checkpoint is of a later stage.
   [[nodiscard]] bool is_over(Stage stage) const;
   void run_stage(const std::string& name, Trainer& trainer, Stage stage);
   void keep(const Trainer& trainer, Stage stage) const;
-  void measure(const Learner& learner, const StageData& examples, bool convolutions);
-  void write_files(const StackNet& net, const StageData& examples, const DenseLaw& law);
+  void measure(const Learner& learner, const StageData& examples);
+  void write_files(const StageData& examples, const ParameterLaw& kernels, const ParameterLaw& dense);
+  void write_backbone_files(const StackNet& whole, const StageData& examples, const ParameterLaw& dense,
+                            const Metadata& metadata);
   [[nodiscard]] double seconds() const;
 
   const Dataset& data_;
@@ -81,7 +87,8 @@ class TrainingRun {
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::optional<State> resumed_;  ///< what the checkpoint had, until its stage has taken it
   double earlier_seconds_ = 0.0;
-  FloatVector backbone_;  ///< parameters of trained convolutions
+  std::optional<ConvNet> conv_;  ///< where there is a backbone
+  FloatVector backbone_;         ///< parameters of trained convolutions that are not random
   TrainSummary summary_;
 };
 
@@ -90,13 +97,10 @@ double TrainingRun::seconds() const {
 }
 
 StackNet TrainingRun::make_net() const {
-  std::optional<ConvNet> conv;
-  if (options_.backbone == Backbone::Vgg2) conv.emplace(data_.image_shape, options_.backbone_dropout);
-  const Index inputs = conv ? conv->features() : data_.features();
+  const Index inputs = conv_ ? conv_->features() : data_.features();
   std::vector<Index> sizes = options_.layer_sizes(inputs, data_.outputs());
   const auto layers = static_cast<Index>(sizes.size()) - 1;
-  return {std::move(conv),
-          DenseNet(std::move(sizes), Activation(options_.activation), options_.dropout_rates(layers))};
+  return {conv_, DenseNet(std::move(sizes), Activation(options_.activation), options_.dropout_rates(layers))};
 }
 
 Likelihood TrainingRun::initial_likelihood() const {
@@ -164,7 +168,7 @@ void TrainingRun::provide_backbone(const StackNet& net, const StageData& images)
 
 std::unique_ptr<VognLearner> TrainingRun::make_vogn(const StackNet& net, Index examples) const {
   DiagonalPrior prior = options_.prior.empty()
-                            ? zero_mean_prior(net.dense, options_.prior_precision, options_.prior_scaling)
+                            ? zero_mean_prior(net, options_.prior_precision, options_.prior_scaling)
                             : prior_from_file(net.dense, options_.prior);
   return std::make_unique<VognLearner>(net, options_, std::move(prior), initial_likelihood(), examples);
 }
@@ -177,13 +181,19 @@ void TrainingRun::warm_up(const StackNet& net, const StageData& examples, VognLe
   if (!options_.prior.empty()) prior = prior_from_file(net.dense, options_.prior);
   AdamLearner adam = prior ? AdamLearner(net, options, initial_likelihood(), examples.train.size(), *prior)
                            : AdamLearner(net, options, initial_likelihood(), examples.train.size());
-  Trainer trainer(adam, {&examples.train, &examples.watched, false}, options,
+  std::optional<FeatureLearner> behind;
+  Trainer trainer(with_masks(adam, behind), {&examples.train, &examples.watched, false}, options,
                   {options_.warm_up_epochs, kWarmUpLearningRate});
   run_stage("warm-up", trainer, Stage::WarmUp);
   learner.start_from(adam.weights(), adam.likelihood().noise_variance());
 }
 
-void TrainingRun::train_dense(const StackNet& net, const StageData& examples) {
+Learner& TrainingRun::with_masks(Learner& learner, std::optional<FeatureLearner>& behind) const {
+  if (!options_.has_masked_features()) return learner;
+  return behind.emplace(learner, *conv_, backbone_, options_.seed, threads_);
+}
+
+void TrainingRun::train_rest(const StackNet& net, const StageData& examples) {
   std::unique_ptr<Learner> learner;
   if (options_.is_variational()) {
     auto vogn = make_vogn(net, examples.train.size());
@@ -193,24 +203,29 @@ void TrainingRun::train_dense(const StackNet& net, const StageData& examples) {
     learner = std::make_unique<AdamLearner>(net, options_, initial_likelihood(), examples.train.size());
   }
   const bool validated = options_.validation_fraction > 0.0;
-  Trainer trainer(*learner, {&examples.train, &examples.watched, validated}, options_,
+  std::optional<FeatureLearner> behind;
+  Learner& whole = with_masks(*learner, behind);
+  Trainer trainer(whole, {&examples.train, &examples.watched, validated}, options_,
                   {options_.epochs, options_.learning_rate});
   run_stage("train", trainer, Stage::Dense);
   summary_.history = trainer.history();
   summary_.seconds = seconds();
-  measure(*learner, examples, net.conv && joint());
-  DenseLaw law;
+  measure(whole, examples);
+  ParameterLaw law;
   if (const auto* vogn = dynamic_cast<const VognLearner*>(learner.get())) {
     law = {vogn->mean(), vogn->variance()};
   } else {
-    const FloatVector& weights = dynamic_cast<const AdamLearner&>(*learner).weights();
-    if (net.conv) backbone_ = weights.head(net.dense_offset());
-    law.mean = weights.tail(net.dense.parameter_count());
+    law.mean = dynamic_cast<const AdamLearner&>(*learner).weights();
   }
-  write_files(net, examples, law);
+  const Index before = std::min(law.variance.size(), net.dense_offset());
+  const Index dense = net.dense.parameter_count();
+  ParameterLaw kernels{law.mean.head(net.dense_offset()), law.variance.head(before)};
+  if (net.conv && before == 0) backbone_ = kernels.mean;
+  write_files(examples, kernels, {law.mean.tail(dense), law.variance.tail(law.variance.size() - before)});
 }
 
-void TrainingRun::measure(const Learner& learner, const StageData& examples, bool convolutions) {
+void TrainingRun::measure(const Learner& learner, const StageData& examples) {
+  const bool convolutions = learner.has_convolutions();
   const Examples some = first_examples(examples.train, kFinalTrainExamples);
   const bool all = some.size() == examples.train.size();
   summary_.train_mean = evaluate_mean(learner, some);
@@ -225,8 +240,10 @@ void TrainingRun::measure(const Learner& learner, const StageData& examples, boo
   }
   double expected = summary_.train_mean.expected_log_likelihood;
   if (options_.is_variational()) {
-    expected = all ? summary_.train_samples->expected_log_likelihood
-                   : expected_log_likelihood(learner, examples.train, 0, kElboSamplesForLargeSets);
+    const bool drawn = all && examples.train.size() <= summary_.sampled_examples;
+    const Index samples = convolutions ? kElboSamplesOfConvolutions : kElboSamplesForLargeSets;
+    expected = drawn ? summary_.train_samples->expected_log_likelihood
+                     : expected_log_likelihood(learner, examples.train, 0, samples);
   } else if (!all) {
     expected = evaluate_mean(learner, examples.train).expected_log_likelihood;
   }
@@ -234,19 +251,30 @@ void TrainingRun::measure(const Learner& learner, const StageData& examples, boo
   if (data_.task == Task::Regression) summary_.noise_std = std::sqrt(learner.likelihood().noise_variance());
 }
 
-void TrainingRun::write_files(const StackNet& net, const StageData& examples, const DenseLaw& law) {
+void TrainingRun::write_files(const StageData& examples, const ParameterLaw& kernels,
+                              const ParameterLaw& dense) {
   const Metadata metadata = model_metadata(data_, options_, summary_.noise_std);
-  write_dense_network(out_, net.dense, law, metadata);
-  summary_.files.push_back(out_);
-  if (options_.backbone == Backbone::None) return;
   const StackNet whole = make_net();
+  summary_.files.push_back(out_);
+  if (kernels.variance.size() > 0) {
+    // No part of it is deterministic: there are no features that a file could hold.
+    write_full_network(out_, whole, kernels, dense, metadata);
+    return;
+  }
+  write_dense_network(out_, whole.dense, dense, metadata);
+  if (conv_) write_backbone_files(whole, examples, dense, metadata);
+}
+
+void TrainingRun::write_backbone_files(const StackNet& whole, const StageData& examples,
+                                       const ParameterLaw& dense, const Metadata& metadata) {
   summary_.files.push_back(sibling(out_, "full.safetensors"));
-  write_full_network(summary_.files.back(), whole, backbone_, law, metadata);
+  write_full_network(summary_.files.back(), whole, {backbone_, {}}, dense, metadata);
   summary_.files.push_back(sibling(out_, "backbone.safetensors"));
-  write_backbone(summary_.files.back(), *whole.conv, backbone_.data(), metadata);
-  const Examples first = first_examples(joint() ? data_.test : examples.test, kFeatureRows);
+  write_backbone(summary_.files.back(), *conv_, backbone_.data(), metadata);
+  const Examples first = first_examples(examples.test, kFeatureRows);
+  const bool images = options_.trains_convolutions() || options_.has_masked_features();
   const FloatRows features =
-      joint() ? conv_features(*whole.conv, backbone_.data(), first.inputs, threads_) : first.inputs;
+      images ? conv_features(*conv_, backbone_.data(), first.inputs, threads_) : first.inputs;
   summary_.files.push_back(sibling(out_, "features.npy"));
   write_npy(summary_.files.back(), to_array(features.cast<double>()));
   if (options_.backbone_dropout > 0.0) {
@@ -259,16 +287,22 @@ TrainSummary TrainingRun::run() {
   remove_abandoned_partials(checkpoint_path_);
   if (!options_.restart) resumed_ = read_checkpoint(checkpoint_path_, identity_);
   if (resumed_) earlier_seconds_ = read_number(*resumed_, "seconds");
+  if (options_.backbone != Backbone::None) {
+    conv_ = make_backbone(options_.backbone, options_.backbone_pooling, data_.image_shape,
+                          {options_.backbone_dropout, options_.backbone_dropout_unit});
+  }
   const StackNet net = make_net();
   StageData examples = split_examples();
-  if (net.conv && !joint()) {
+  if (conv_ && !options_.trains_convolutions()) {
     provide_backbone(net, examples);
-    for (Examples* part : {&examples.train, &examples.watched, &examples.test}) {
-      part->inputs = conv_features(*net.conv, backbone_.data(), part->inputs, threads_);
+    if (!options_.has_masked_features()) {
+      for (Examples* part : {&examples.train, &examples.watched, &examples.test}) {
+        part->inputs = conv_features(*conv_, backbone_.data(), part->inputs, threads_);
+      }
     }
-    train_dense({std::nullopt, net.dense}, examples);
+    train_rest({std::nullopt, net.dense}, examples);
   } else {
-    train_dense(net, examples);
+    train_rest(net, examples);
   }
   remove_checkpoint(checkpoint_path_);
   return std::move(summary_);

@@ -63,18 +63,39 @@ std::vector<std::pair<ActivationFunction, std::string>> activation_names() {
 OptionTable<O> network_fields() {
   return {
       text_option<O>("arch", &O::arch, "SIZES", "sizes such as 784-128-10",
-                     "sizes of the layers, 784-128-10; else features-128-outputs", parse_sizes),
+                     "sizes of the dense layers, 784-128-10; else features-128-outputs", parse_sizes),
       choice_option("activation", &O::activation, activation_names(), "between dense layers"),
-      choice_option<O, Backbone>("backbone", &O::backbone,
-                                 {{Backbone::None, "none"}, {Backbone::Vgg2, "vgg2"}},
-                                 "convolutions before the dense layers"),
-      integer_option<O, Index>("backbone-epochs", &O::backbone_epochs, 1, kMaxCount,
-                               "epochs of the backbone before a variational head"),
-      range_option<O>("backbone-dropout", &O::backbone_dropout, 0.0, 1.0, "dropout after each pooling"),
-      text_option<O>("backbone-from", &O::backbone_from, "FILE", "a file",
-                     "convolutions of an earlier training"),
       text_option<O>("dropout-rate", &O::dropout_rate, "RATES", "rates from 0 to below 1",
                      "one rate, or one per dense layer: 0,0.5", parse_rates),
+  };
+}
+
+OptionTable<O> backbone_fields() {
+  return {
+      choice_option<O, Backbone>(
+          "backbone", &O::backbone,
+          {{Backbone::None, "none"}, {Backbone::Vgg2, "vgg2"}, {Backbone::Lenet5, "lenet5"}},
+          "convolutions before the dense layers"),
+      choice_option<O, BackbonePooling>("backbone-pooling", &O::backbone_pooling,
+                                        {{BackbonePooling::Usual, "usual"},
+                                         {BackbonePooling::Max, "max"},
+                                         {BackbonePooling::Average, "average"}},
+                                        "usual: max in vgg2, average in lenet5"),
+      choice_option<O, BackboneKernels>(
+          "backbone-kernels", &O::backbone_kernels,
+          {{BackboneKernels::Fixed, "fixed"}, {BackboneKernels::Random, "random"}},
+          "with vogn and ivon: trained first and fixed, or random like the dense layers"),
+      integer_option<O, Index>("backbone-epochs", &O::backbone_epochs, 1, kMaxCount,
+                               "epochs of fixed convolutions before a variational head"),
+      range_option<O>("backbone-dropout", &O::backbone_dropout, 0.0, 1.0, "dropout after each pooling"),
+      choice_option<O, DropoutUnit>("backbone-dropout-unit", &O::backbone_dropout_unit,
+                                    {{DropoutUnit::Value, "value"}, {DropoutUnit::Channel, "channel"}},
+                                    "what one factor of it multiplies"),
+      choice_option<O, HeadFeatures>("head-features", &O::head_features,
+                                     {{HeadFeatures::Masked, "masked"}, {HeadFeatures::Mean, "mean"}},
+                                     "what a variational head learns on behind it: fresh masks, or none"),
+      text_option<O>("backbone-from", &O::backbone_from, "FILE", "a file",
+                     "convolutions of an earlier training"),
   };
 }
 
@@ -144,7 +165,8 @@ OptionTable<O> running_fields() {
 const OptionTable<TrainOptions>& train_option_table() {
   static const OptionTable<TrainOptions> table = [] {
     OptionTable<TrainOptions> all;
-    for (const auto& part : {network_fields(), inference_fields(), optimisation_fields(), running_fields()}) {
+    for (const auto& part :
+         {network_fields(), backbone_fields(), inference_fields(), optimisation_fields(), running_fields()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;
@@ -168,7 +190,16 @@ void TrainOptions::validate() const {
     throw InvalidArgument("option --prior: needs --inference vogn or ivon");
   }
   if (backbone == Backbone::None && !backbone_from.empty()) {
-    throw InvalidArgument("option --backbone-from: needs --backbone vgg2");
+    throw InvalidArgument("option --backbone-from: needs --backbone vgg2 or lenet5");
+  }
+  if (backbone_kernels == BackboneKernels::Random) {
+    if (backbone == Backbone::None || !is_variational()) {
+      throw InvalidArgument(
+          "option --backbone-kernels: random needs --backbone and --inference vogn or ivon");
+    }
+    if (!prior.empty() || !backbone_from.empty()) {
+      throw InvalidArgument("option --backbone-kernels: random takes neither --prior nor --backbone-from");
+    }
   }
   if (!backbone_from.empty() && !is_variational()) {
     throw InvalidArgument("option --backbone-from: needs --inference vogn or ivon, which leave it as it is");
@@ -176,6 +207,7 @@ void TrainOptions::validate() const {
 }
 
 std::vector<Index> TrainOptions::layer_sizes(Index inputs, Index outputs) const {
+  if (arch.empty() && backbone == Backbone::Lenet5) return {inputs, 120, 84, outputs};
   if (arch.empty()) return {inputs, 128, outputs};
   std::vector<Index> sizes = parse_sizes(arch);
   if (sizes.front() != inputs || sizes.back() != outputs) {

@@ -37,11 +37,33 @@ enum class PriorScaling {
 
 enum class Schedule { Cosine, Constant };
 
-enum class Backbone { None, Vgg2 };
+/// Convolutions in front of the dense layers (conv_net.h).
+enum class Backbone { None, Vgg2, Lenet5 };
+
+enum class BackbonePooling {
+  Usual,  ///< max in vgg2, average in lenet5
+  Max,
+  Average,
+};
+
+/// What one factor of the backbone's dropout multiplies.
+enum class DropoutUnit { Value, Channel };
+
+/// What the kernels and biases of the convolutions are in a variational training.
+enum class BackboneKernels {
+  Fixed,   ///< trained by Adam before the dense layers, one number each
+  Random,  ///< with a law of their own, trained together with the dense layers
+};
+
+/// On what a variational head learns behind fixed convolutions with dropout.
+enum class HeadFeatures {
+  Masked,  ///< masks drawn anew at each step: the law of the whole network, its dropout on
+  Mean,    ///< dropout off: the head alone is stochastic
+};
 
 struct TrainOptions {
-  /// Sizes of the layers, "784-128-10"; empty: features-128-outputs. Behind a backbone the first is
-  /// the number of its features.
+  /// Sizes of the layers, "784-128-10"; empty: features-128-outputs, behind lenet5
+  /// features-120-84-outputs. Behind a backbone the first is the number of its features.
   std::string arch;
   ActivationFunction activation = ActivationFunction::Relu;
   Inference inference = Inference::Vogn;
@@ -87,6 +109,10 @@ struct TrainOptions {
   std::string backbone_from;
   Index backbone_epochs = 8;
   double backbone_dropout = 0.0;
+  DropoutUnit backbone_dropout_unit = DropoutUnit::Value;
+  BackbonePooling backbone_pooling = BackbonePooling::Usual;
+  BackboneKernels backbone_kernels = BackboneKernels::Fixed;
+  HeadFeatures head_features = HeadFeatures::Masked;
   std::uint64_t seed = 0;
   /// 0: one per processor. Results do not depend on it.
   int threads = 0;
@@ -104,6 +130,15 @@ struct TrainOptions {
   [[nodiscard]] std::vector<double> dropout_rates(Index layers) const;
   [[nodiscard]] bool is_variational() const {
     return inference == Inference::Vogn || inference == Inference::Ivon;
+  }
+  /// Are all layers trained together on images, convolutions included?
+  [[nodiscard]] bool trains_convolutions() const {
+    return backbone != Backbone::None && (!is_variational() || backbone_kernels == BackboneKernels::Random);
+  }
+  /// Does a head learn behind fixed convolutions whose dropout is on?
+  [[nodiscard]] bool has_masked_features() const {
+    return backbone != Backbone::None && !trains_convolutions() && backbone_dropout > 0.0 &&
+           head_features == HeadFeatures::Masked;
   }
 };
 

@@ -101,8 +101,9 @@ void Trainer::finish_epoch() {
   record.epoch = step_ / steps_per_epoch();
   record.log_likelihood = epoch_log_likelihood_ / examples;
   epoch_log_likelihood_ = 0.0;
+  // A further pass through convolutions would take as long as a third of the epoch's steps.
   const double expected =
-      options_.is_variational() && learner_.is_stochastic()
+      options_.is_variational() && learner_.is_stochastic() && !learner_.has_convolutions()
           ? expected_log_likelihood(learner_, *data_.train, kElboSamples, options_.elbo_samples)
           : record.log_likelihood;
   record.objective = examples * expected + learner_.regulariser();

@@ -27,7 +27,6 @@ VognLearner::VognLearner(const StackNet& net, const TrainOptions& options, Diago
       learns_noise_(likelihood.task() == Task::Regression && (options.learn_noise || !options.noise_std)),
       threads_(resolve_thread_count(options.threads)),
       derivatives_(net, threads_) {
-  require(!net.conv, "VognLearner: a backbone cannot be variational");
   mean_ = net.initial_weights(options.seed) + prior_.mean;
   momentum_ = FloatVector::Zero(mean_.size());
   reset_curvature();
@@ -125,7 +124,8 @@ FloatRows VognLearner::outputs(const FloatRows& inputs, std::optional<Index> sam
   FloatVector weights(mean_.size());
   fill_noise(options_.seed, TrainStream::Evaluation, static_cast<std::uint64_t>(*sample), threads_, weights);
   weights = mean_ + weights.cwiseQuotient(precision().cwiseSqrt());
-  return predict(net_, weights, inputs, threads_);
+  const PassKey key{options_.seed, static_cast<std::uint64_t>(*sample)};
+  return predict(net_, weights, inputs, threads_, &key);
 }
 
 double VognLearner::regulariser() const {

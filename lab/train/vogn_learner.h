@@ -24,6 +24,7 @@ class VognLearner : public Learner {
   /// Minus the Kullback-Leibler divergence from the prior.
   [[nodiscard]] double regulariser() const override;
   [[nodiscard]] bool is_stochastic() const override { return true; }
+  [[nodiscard]] bool has_convolutions() const override { return net_.conv.has_value(); }
   [[nodiscard]] State state() const override;
   void restore(const State& state) override;
 

@@ -28,6 +28,7 @@ Services services_of(const CancelFlag& cancel) {
   };
   services.statistics = statistics_service(&cancel);
   services.simulation = simulation_service(&cancel);
+  services.coupled = coupled_service(&cancel);
   services.stein = stein_service(&cancel);
   services.ensemble_statistics = ensemble_statistics_service(&cancel);
   return services;

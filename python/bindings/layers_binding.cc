@@ -180,10 +180,12 @@ void bind_layers(py::module_& module) {
   });
   module.def("flatten", []() -> LayerSpec { return FlattenSpec{}; });
   module.def("dropout", [](double rate) -> LayerSpec { return DropoutSpec{rate}; });
+  module.def("dropout2d", [](double rate) -> LayerSpec { return Dropout2dSpec{rate}; });
   module.def("gaussian_dropout", [](double rate) -> LayerSpec { return GaussianDropoutSpec{rate}; });
   module.def("gaussian_noise", [](double deviation) -> LayerSpec { return GaussianNoiseSpec{deviation}; });
-  module.def("residual",
-             [](std::vector<LayerSpec> layers) -> LayerSpec { return ResidualSpec{std::move(layers)}; });
+  module.def("residual", [](std::vector<LayerSpec> layers, std::vector<LayerSpec> skip) -> LayerSpec {
+    return ResidualSpec{std::move(layers), SkipLayers(std::move(skip))};
+  });
   module.def("mixture_of_layers", &make_mixture);
 }
 

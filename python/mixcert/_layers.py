@@ -155,6 +155,11 @@ def Dropout(rate: float) -> Layer:
     return _core.dropout(float(rate))
 
 
+def Dropout2d(rate: float) -> Layer:
+    """The same with one factor for all pixels of a channel."""
+    return _core.dropout2d(float(rate))
+
+
 def GaussianDropout(rate: float) -> Layer:
     """Independent factors N(1, rate / (1 - rate))."""
     return _core.gaussian_dropout(float(rate))
@@ -165,9 +170,9 @@ def GaussianNoise(std: float) -> Layer:
     return _core.gaussian_noise(float(std))
 
 
-def Residual(layers: Iterable[LayerLike]) -> Layer:
-    """x + F(x), F the layers."""
-    return _core.residual([as_layer(layer) for layer in layers])
+def Residual(layers: Iterable[LayerLike], skip: Iterable[LayerLike] = ()) -> Layer:
+    """S(x) + F(x), F the layers and S those of the skip: x itself where it has none."""
+    return _core.residual([as_layer(layer) for layer in layers], [as_layer(layer) for layer in skip])
 
 
 def LayerMixture(weights: Optional[Iterable[float]], layers: Iterable[Layer]) -> Layer:

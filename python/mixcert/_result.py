@@ -143,7 +143,8 @@ class Result:
 
     @property
     def w2_bound(self) -> float:
-        """No smaller than W2(p, q); NaN where there is no bound (method "cross")."""
+        """No smaller than W2(p, q); NaN where there is no formal bound (method "cross", and masks
+        with method "coupled")."""
         return self._core.w2_bound
 
     @property
@@ -210,7 +211,7 @@ class Result:
     def simulated(self) -> Optional[Dict[str, Any]]:
         """A bound of W2(p, q) certified by simulation, with option `simulate` only: `w2_bound` holds but for
         `failure_probability` over the program's own draws; NaN where there is none, and `gap` says why.
-        `theorem` is what proves it, F.8 or F.11 of docs/theory."""
+        `theorem` is what proves it, F.8, F.11, F.17 or O.7 of docs/theory."""
         return self._core.simulated
 
     @property
@@ -225,7 +226,8 @@ class Result:
 
     @property
     def statistics(self) -> Optional[Dict[str, Any]]:
-        """Estimates of W2(p, q) from both sides, not certified; with option `statistics` only."""
+        """Estimates of W2(p, q) from both sides, not certified; with option `statistics`, and where
+        method coupled certifies nothing useful."""
         return self._core.statistics
 
     def moments(self) -> Moments:

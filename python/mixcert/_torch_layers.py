@@ -122,6 +122,10 @@ def dropout(rate: float) -> Entry:
     return {"type": "dropout", "rate": float(rate)}
 
 
+def dropout2d(rate: float) -> Entry:
+    return {"type": "dropout2d", "rate": float(rate)}
+
+
 def _batch_norm(name: str, module: Any) -> Entry:
     if not module.track_running_stats or module.running_mean is None or module.running_var is None:
         raise Unsupported("batch norm without running statistics normalises by the batch")
@@ -145,7 +149,7 @@ SAME_SHAPE: Dict[type, Callable[[Any], Optional[Entry]]] = {
 
 _LAYERS = (
     *SAME_SHAPE,
-    *(nn.Linear, nn.Conv2d, nn.BatchNorm1d, nn.BatchNorm2d, nn.Flatten),
+    *(nn.Linear, nn.Conv2d, nn.BatchNorm1d, nn.BatchNorm2d, nn.Flatten, nn.Dropout2d),
     *(nn.MaxPool2d, nn.AvgPool2d, nn.AdaptiveAvgPool2d),
 )
 
@@ -180,6 +184,10 @@ def plain_layer(name: str, module: Any, shape: Shape) -> Tuple[Optional[Entry], 
         return convolution(name, module, weight_shape, shape)
     if is_kind(module, nn.BatchNorm1d) or is_kind(module, nn.BatchNorm2d):
         return _batch_norm(name, module), shape
+    if is_kind(module, nn.Dropout2d):
+        if shape is None:
+            raise Unsupported("it drops channels of images, and its input is no image")
+        return dropout2d(module.p), shape
     if is_kind(module, nn.Flatten):
         return flattened_axes(shape, module.start_dim, module.end_dim)
     moves = [getattr(module, key, None) for key in ("kernel_size", "stride", "padding")]

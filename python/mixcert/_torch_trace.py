@@ -136,7 +136,7 @@ def _modes_of_dropout(evaluation: fx.Graph, training: fx.Graph) -> Optional[Dict
 
 def _dropout_modules(module: nn.Module, graph: fx.Graph) -> int:
     named = dict(_OneInput(module).named_modules())
-    return sum(node.op == "call_module" and isinstance(named[node.target], nn.Dropout) for node in graph.nodes)
+    return sum(node.op == "call_module" and isinstance(named[node.target], (nn.Dropout, nn.Dropout2d)) for node in graph.nodes)
 
 
 def _shape(input_shape: Any) -> Shape:

@@ -133,9 +133,10 @@ class Walk:
             if name in self.names:
                 raise Unsupported("it acts twice; weights of different layers must be independent")
             self.names.append(name)
-        keeps = entry is None or entry["type"] in ("flatten", "dropout")
+        drops = entry is not None and entry["type"] in ("dropout", "dropout2d")
+        keeps = entry is None or drops or entry["type"] == "flatten"
         self.touch(node, _input_of(node), bool(getattr(module, "inplace", False)), keeps)
-        if entry is not None and entry["type"] == "dropout" and not self.dropout:
+        if drops and not self.dropout:
             return before
         return before.then(entry, shape)
 

@@ -26,7 +26,8 @@ const std::vector<std::pair<Method, std::string>>& method_names() {
   static const std::vector<std::pair<Method, std::string>> names = {{Method::Auto, "auto"},
                                                                     {Method::Moment, "moment"},
                                                                     {Method::Signature, "signature"},
-                                                                    {Method::Cross, "cross"}};
+                                                                    {Method::Cross, "cross"},
+                                                                    {Method::Coupled, "coupled"}};
   return names;
 }
 
@@ -70,7 +71,7 @@ OptionTable<Options> make_table() {
       flag_option("joint", &Options::joint, "one mixture over the outputs at all inputs"),
       choice_option("predictive", &Options::predictive, predictive_names(),
                     "glm: the network linearised at mean weights"),
-      choice_option("method", &Options::method, method_names(), "auto: moment or signature; cross: no bound"),
+      choice_option("method", &Options::method, method_names(), "cross: no bound; coupled: by draws"),
       choice_option("theorems", &Options::theorems, theorem_names(), "moment: which bound a layer's term"),
       choice_option("certificate", &Options::certificate, certificate_names(),
                     "constants that carry errors to the output"),
@@ -150,6 +151,9 @@ std::vector<std::string_view> unused_options(const Options& options) {
       return {"theorems", "pieces", "sensitivity", "simulate", "block"};
     case Method::Cross:
       return {"theorems", "pieces", "sensitivity", "simulate", "block", "epsilon", "max-components"};
+    case Method::Coupled:
+      return {"joint",  "theorems",       "certificate", "sensitivity", "grid",     "signature-size",
+              "pieces", "max-components", "epsilon",     "block",       "marginals"};
     case Method::Auto:
       break;
   }

@@ -4,6 +4,7 @@
 #include "certify/certifier.h"
 
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
 #include "mixture/stretched_mixture.h"
+#include "network/graph/layer_graph.h"
 #include "network/linearised_network.h"
 #include "theorems/theorem_table.h"
 
@@ -81,11 +83,57 @@ bool uses_metrics(const Options& options) {
   return options.certificate == CertificateMode::Best || options.certificate == CertificateMode::Metric;
 }
 
+/// Gives a simulated result a formal bound, too. Why it has none, in a sentence: numbers may be too large for
+/// forms, which are squares, and not for draws.
+std::string formal_gap(const GraphMethod& method, ConstVectorRef input, const Options& options,
+                       Result& result) {
+  try {
+    give_formal_bound(method.certify(input), options, result);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  const bool finite = std::isfinite(result.w2.value) && std::isfinite(result.w1.value);
+  return finite ? "" : "numbers of the network or of the input are too large for it";
+}
+
+/// Entries of matrices with which a formal bound takes no more than seconds.
+constexpr double kSmallMatrices = 0x1.0p20;
+
 }  // namespace
+
+bool is_coupled(const Network& network, const Options& options) {
+  if (options.method == Method::Coupled) return true;
+  const LayerGraph* graph = network.graph();
+  if (options.method != Method::Auto || !options.simulate || graph == nullptr) return false;
+  // What cannot be written as a canonical network has no other method.
+  if (!graph->has_canonical_form()) return true;
+  // Behind one hidden layer single outputs have better bounds (F.17), behind masks formal ones alone, which
+  // large networks have none of.
+  const bool is_line = graph->nonlinear_count() == 1 && (graph->outputs() == 1 || options.marginals);
+  if (graph->has_masks()) return graph->written_out() > kSmallMatrices;
+  return graph->has_shared_noise() && !is_line;
+}
+
+bool is_formal_graph(const Network& network, const Options& options) {
+  const bool is_moment = options.method == Method::Moment || options.method == Method::Auto;
+  if (network.graph() == nullptr || !is_moment || options.joint || options.simulate || !uses_metrics(options))
+    return false;
+  const LayerGraph& graph = *network.graph();
+  if (options.predictive != Predictive::Network || !graph_method_refusal(network).empty()) return false;
+  if (graph.written_out() > kSmallMatrices || !graph.has_canonical_form()) return true;
+  // Forms are two to eight times closer than the canonical network's metrics wherever weights are shared;
+  // behind one activation theorems about the law of the output are closer still.
+  return graph.has_shared_noise() && graph.nonlinear_count() > 1 && !options.epsilon && options.pieces == 1;
+}
+
+bool stays_graph(const Network& network, const Options& options) {
+  return is_coupled(network, options) || is_formal_graph(network, options);
+}
 
 void require_finite(const Result& result) {
   if (result.method == Method::Cross) return;  // has no bound
-  bool finite = std::isfinite(result.w2.value) && std::isfinite(result.w1.value);
+  bool finite =
+      result.method == Method::Coupled || (std::isfinite(result.w2.value) && std::isfinite(result.w1.value));
   for (const Gaussian& component : result.mixture.components()) {
     finite = finite && component.mean.allFinite() && component.covariance.variances().allFinite();
   }
@@ -99,6 +147,28 @@ Certifier::Certifier(const Network& network, const Options& options, const Servi
     : prepared_(new Prepared{network, options, services, {}, {}}),
       options_(std::make_shared<const Options>(options)) {
   if (options.predictive == Predictive::Glm) return;  // has metrics of its own at each input
+  if (is_coupled(network, options)) {
+    require(network.graph() != nullptr,
+            "method coupled: expected a network with random convolutions, pooling or residual blocks and "
+            "independent Gaussian weights; for dense layers method moment with simulate does the same");
+    require(services.coupled != nullptr,
+            "method coupled: needs Services::coupled, which mixcert::simulated provides");
+    Options own = options;
+    own.method = Method::Coupled;
+    own.validate();  // auto has uses for more of them
+    coupled_ = services.coupled(network, options);
+    try {
+      graph_gap_ = graph_method_refusal(network);
+      if (graph_gap_.empty()) graph_ = std::make_unique<GraphMethod>(*prepared_);
+    } catch (const Error& error) {
+      graph_gap_ = error.what();
+    }
+    return;
+  }
+  if (is_formal_graph(network, options)) {
+    graph_ = std::make_unique<GraphMethod>(*prepared_);
+    return;
+  }
   require(
       network.common_factor_count() == 0,
       "layers of the network have a factor in common (SWAG's low-rank part, a posterior of all layers "
@@ -166,7 +236,40 @@ Certified Certifier::certify_linearised(ConstMatrixRef inputs) const {
   return made;
 }
 
+Result Certifier::certify_coupled(ConstVectorRef input, Index index) const {
+  const Stopwatch watch;
+  const Options& options = prepared_->options;
+  CoupledLaw law = coupled_(input, index);
+  Certified made;
+  made.result.method = Method::Coupled;
+  made.result.mixture = std::move(law.mixture);
+  const std::string gap = graph_ ? formal_gap(*graph_, input, options, made.result) : graph_gap_;
+  if (!gap.empty()) {
+    made.result.termination = Termination::Completed;
+    made.result.w2 = Bound::none(Distance::W2);
+    made.result.w1 = Bound::none(Distance::W1);
+    made.result.relative_w2 = std::numeric_limits<double>::quiet_NaN();
+    made.result.reason = "no formal bound: " + gap;
+  }
+  if (options.simulate) made.result.simulated = std::move(law.bound);
+  if (law.costs.size() > 0 && prepared_->services.statistics) {
+    const CouplingTrace costs{.costs = &law.costs, .beyond_cost = law.beyond_cost};
+    Options own = options;
+    own.statistics = law.costs.size();
+    made.result.statistics =
+        prepared_->services.statistics(prepared_->network, input, index, costs, made.result.mixture, own);
+    if (law.stein) {
+      made.result.statistics->w2_stein = law.stein->w2;
+      made.result.statistics->stein_error = law.stein->error;
+    }
+  }
+  made.result.seconds = watch.seconds();
+  return finished(std::move(made), index).result;
+}
+
 Certified Certifier::certify(ConstMatrixRef inputs, Index index) const {
+  require(coupled_ == nullptr, "method coupled is for single networks, and has nothing to explain");
+  if (graph_) return finished(graph_->certify(inputs.col(0)), index);
   if (prepared_->options.predictive == Predictive::Glm) return finished(certify_linearised(inputs), index);
   const bool is_joint = prepared_->options.joint && inputs.cols() > 1;
   // A joint law may be too large for the moment method and not for signatures.
@@ -180,7 +283,7 @@ Certified Certifier::certify(ConstMatrixRef inputs, Index index) const {
 CouplingTrace Certifier::coupling(const Certified& made) const {
   const Network& network = prepared_->network;
   // A trace is coupled with its own output.
-  if (made.is_fitted || !network.correlated_layer().empty() || !network.is_gaussian()) return {};
+  if (graph_ || made.is_fitted || !network.correlated_layer().empty() || !network.is_gaussian()) return {};
   return std::visit(Overloaded{[](const Sealed<JointTrace>& joint) -> CouplingTrace {
                                  return {nullptr, &*joint};
                                },
@@ -242,6 +345,7 @@ Result Certifier::with_statistics(ConstMatrixRef inputs, Certified made) const {
 }
 
 Result Certifier::certify_fully(ConstMatrixRef inputs, Index index) const {
+  if (coupled_) return certify_coupled(inputs.col(0), index);
   return with_statistics(inputs, certify(inputs, index));
 }
 

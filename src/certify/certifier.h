@@ -7,14 +7,25 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "methods/approximation_method.h"
+#include "methods/graph/graph_method.h"
 #include "mixcert/certificate/options.h"
 #include "mixcert/certificate/result.h"
 #include "mixcert/certify/certify.h"
 
 namespace mixcert {
+
+/// Is the network's law made of draws alone: asked for, or because its layers keep their structure and bounds
+/// by simulation are wanted?
+bool is_coupled(const Network& network, const Options& options);
+
+/// Is the network certified formally as the graph that it is (O.15)?
+bool is_formal_graph(const Network& network, const Options& options);
+/// One of both: nothing may ask for its canonical form, which would write matrices out.
+bool stays_graph(const Network& network, const Options& options);
 
 /// Throws Error, naming the input, where the bound or the mixture is not finite: nothing else may be written.
 void require_finite(const Result& result);
@@ -45,6 +56,8 @@ class Certifier {
  private:
   /// The law of the network linearised at its mean weights (N.6): Gaussian, so that rounding alone is left.
   [[nodiscard]] Certified certify_linearised(ConstMatrixRef inputs) const;
+  /// By draws (O.4), with a formal bound beside where graphs have one (O.15).
+  [[nodiscard]] Result certify_coupled(ConstVectorRef input, Index index) const;
   /// The first method's result unless another one's bound is far smaller.
   [[nodiscard]] Certified smallest(ConstMatrixRef inputs, Certified best) const;
   /// What every result goes through.
@@ -58,6 +71,9 @@ class Certifier {
   std::shared_ptr<const Options> options_;  ///< for all results
   // Null where a method may not be used. One of the first two is what auto tries first.
   std::unique_ptr<ApproximationMethod> moment_, joint_, signature_;
+  CoupledMethod coupled_;               ///< in place of the others
+  std::unique_ptr<GraphMethod> graph_;  ///< in place of the others, or beside coupled_
+  std::string graph_gap_;               ///< why coupled_ has no graph_ beside it
 };
 
 /// One Certifier for each member.

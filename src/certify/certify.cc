@@ -83,6 +83,10 @@ std::vector<std::string> certificate_assumptions(const Options& options) {
         format_number(options.simulation_failure) + " at each input");
   }
   if (options.method == Method::Cross) assumptions = {"no bound: the cross signature carries none"};
+  if (options.method == Method::Coupled)
+    assumptions.emplace_back(
+        "method coupled makes its Gaussian of draws of their own; a formal bound beside it is about the "
+        "Gaussian as it is stored, and there is none behind masks");
   return assumptions;
 }
 
@@ -108,7 +112,8 @@ void certify_blocks(Index input_count, Index block, const Options& options, cons
 void certify(const Network& network, ConstMatrixRef inputs, const Options& options, const ResultSink& sink,
              const Services& services) {
   options.validate();
-  const std::optional<Network> rescaled = with_ordinary_sizes(network);
+  const std::optional<Network> rescaled =
+      stays_graph(network, options) ? std::nullopt : with_ordinary_sizes(network);
   const Network& ordinary = rescaled ? *rescaled : network;
   check_inputs(ordinary, inputs);
   require(options.statistics == 0 || services.statistics != nullptr,

@@ -203,7 +203,10 @@ void certify(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& opt
              const Services& services) {
   if (ensemble.size() == 1) return certify(ensemble.member(0), inputs, options, sink, services);
   options.validate();
-  const std::optional<Ensemble> rescaled = with_ordinary_sizes(ensemble);
+  require(options.method != Method::Coupled || ensemble.size() == 1,
+          "method coupled: expected one network, got an ensemble of " + std::to_string(ensemble.size()));
+  const std::optional<Ensemble> rescaled =
+      with_ordinary_sizes(ensemble, [&](const Network& one) { return stays_graph(one, options); });
   const Ensemble& ordinary = rescaled ? *rescaled : ensemble;
   check_inputs(ordinary.member(0), inputs);
   require(options.statistics == 0 || services.ensemble_statistics != nullptr,

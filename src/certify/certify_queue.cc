@@ -75,7 +75,10 @@ bool is_cancelled(const Services& services) { return services.cancel != nullptr 
 void certify_queue(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options,
                    const InputQueue& queue, const ResultSink& sink, const Services& services) {
   options.validate();
-  const std::optional<Ensemble> rescaled = with_ordinary_sizes(ensemble);
+  require(options.method != Method::Coupled || ensemble.size() == 1,
+          "method coupled: expected one network, got an ensemble of " + std::to_string(ensemble.size()));
+  const std::optional<Ensemble> rescaled =
+      with_ordinary_sizes(ensemble, [&](const Network& one) { return stays_graph(one, options); });
   const Ensemble& ordinary = rescaled ? *rescaled : ensemble;
   require(!options.joint, "certify_queue: expected inputs one by one, got option joint");
   check_inputs(ordinary.member(0), inputs);

@@ -38,6 +38,12 @@ std::vector<double> member_contributions(const std::vector<Result>& results, con
 Explanation explain(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options,
                     const Services& services) {
   options.validate();
+  for (Index i = 0; i < ensemble.size(); ++i) {
+    require(
+        !stays_graph(ensemble.member(i), options),
+        "explain: the network is certified as a graph of operators, whose bound is not taken apart by layers "
+        "and neurons; certify gives it");
+  }
   const std::optional<Ensemble> rescaled = with_ordinary_sizes(ensemble);
   const Ensemble& ordinary = rescaled ? *rescaled : ensemble;
   require(options.method != Method::Cross, "explain: method cross has no bound to explain");

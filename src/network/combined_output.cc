@@ -3,12 +3,14 @@
 // One output w'y in place of all: the last layer's rows are added with the weights w (N.8), so that a
 // difference of two logits has everything that a network with one output has.
 #include <cmath>
+#include <memory>
 #include <utility>
 #include <variant>
 
 #include "core/overloaded.h"
 #include "mixcert/core/error.h"
 #include "mixcert/network/ensemble.h"
+#include "network/graph/layer_graph.h"
 
 namespace mixcert {
 namespace {
@@ -135,12 +137,10 @@ BiasCovariance combined(const BiasCovariance& bias, const Vector& w) {
 
 }  // namespace
 
-Network combined_output(const Network& network, ConstVectorRef weights) {
-  require(weights.size() == network.outputs(), "functional: expected " + std::to_string(network.outputs()) +
-                                                   " weights, one per output, got " +
-                                                   std::to_string(weights.size()));
-  require(weights.allFinite() && !weights.isZero(0.0), "functional: expected finite weights, not all zero");
-  const Vector w = weights;
+namespace {
+
+/// The canonical form's last layer combined.
+Network combined_chain(const Network& network, const Vector& w) {
   std::vector<DenseLayer> layers;
   std::vector<ActivationMap> activations;
   std::vector<Mask> masks;
@@ -158,6 +158,19 @@ Network combined_output(const Network& network, ConstVectorRef weights) {
   }
   return {std::move(layers), std::move(activations), std::move(masks), network.shared_front(),
           network.has_own_noise()};
+}
+
+}  // namespace
+
+Network combined_output(const Network& network, ConstVectorRef weights) {
+  require(weights.size() == network.outputs(), "functional: expected " + std::to_string(network.outputs()) +
+                                                   " weights, one per output, got " +
+                                                   std::to_string(weights.size()));
+  require(weights.allFinite() && !weights.isZero(0.0), "functional: expected finite weights, not all zero");
+  const Vector w = weights;
+  if (network.graph() == nullptr) return combined_chain(network, w);
+  return Network::of_graph(std::make_shared<const LayerGraph>(with_combined_output(*network.graph(), w)),
+                           network.shared_front(), [network, w] { return combined_chain(network, w); });
 }
 
 Ensemble combined_output(const Ensemble& ensemble, ConstVectorRef weights) {

@@ -87,9 +87,13 @@ std::optional<Network> with_ordinary_sizes(const Network& network) {
                  network.has_own_noise());
 }
 
-std::optional<Ensemble> with_ordinary_sizes(const Ensemble& ensemble) {
+std::optional<Ensemble> with_ordinary_sizes(const Ensemble& ensemble,
+                                            const std::function<bool(const Network&)>& stays) {
   std::vector<std::optional<Network>> changed;
-  for (Index i = 0; i < ensemble.size(); ++i) changed.push_back(with_ordinary_sizes(ensemble.member(i)));
+  for (Index i = 0; i < ensemble.size(); ++i) {
+    const Network& member = ensemble.member(i);
+    changed.push_back(stays && stays(member) ? std::nullopt : with_ordinary_sizes(member));
+  }
   if (std::none_of(changed.begin(), changed.end(), [](const auto& member) { return member.has_value(); })) {
     return {};
   }

@@ -4,6 +4,7 @@
 // layer's weights may be 1e-200 or 1e200, where squares no longer exist (R.9).
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -36,6 +37,8 @@ std::vector<double> typical_sizes(const Network& network);
 /// The same law with hidden layers of size one wherever sizes are extreme and the activation allows it; empty
 /// where nothing is to be done, as for all networks of sizes between 2^-16 and 2^16.
 std::optional<Network> with_ordinary_sizes(const Network& network);
-std::optional<Ensemble> with_ordinary_sizes(const Ensemble& ensemble);
+/// Members that `stays` are left as they are: a graph would be written out to look at its layers.
+std::optional<Ensemble> with_ordinary_sizes(const Ensemble& ensemble,
+                                            const std::function<bool(const Network&)>& stays = {});
 
 }  // namespace mixcert

@@ -11,6 +11,7 @@
 #include "mixcert/core/types.h"
 #include "mixcert/mixture/gaussian_mixture.h"
 #include "mixcert/network/network.h"
+#include "mixture/verified_norm.h"
 
 namespace mixcert {
 
@@ -113,11 +114,6 @@ Sensitivity analyse_sensitivity(const Network& network);
 
 /// A metric per coordinate (neuron, input), neuron-major, from one per neuron.
 Vector over_inputs(ConstVectorRef per_neuron, Index input_count);
-
-/// Smallest tried factor f >= 1 for which f diag(g) - A is proven positive semidefinite, by a
-/// floating-point Cholesky factorisation with the shift of (M.4). A has been computed with at
-/// most `operation_count` roundings per entry.
-double feasibility_factor(ConstVectorRef g, ConstMatrixRef a, Index operation_count);
 
 // Where doubles end, docs/theory/rounding.md (R.9): numbers that are too large for squares of variances are
 // refused, and what underflow can hide is charged, layer by layer.

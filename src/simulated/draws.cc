@@ -59,6 +59,12 @@ RandomBits::RandomBits(std::uint64_t seed, DrawUse use, std::uint64_t input, std
 
 RandomBits::~RandomBits() = default;
 
+double RandomBits::uniform() {
+  std::uint64_t word = 0;
+  fill({&word, 1});
+  return static_cast<double>(word >> 11U) * 0x1.0p-53;
+}
+
 void RandomBits::fill(std::span<std::uint64_t> words) {
   // The key stream is what zeros are encrypted to.
   std::fill(words.begin(), words.end(), 0);

@@ -20,6 +20,8 @@ enum class DrawUse : std::uint64_t {
   Marginals = 3,  ///< to conclude from for single outputs
   Stein = 4,      ///< to estimate from
   SteinMean = 5,  ///< to estimate the mean from
+  Centre = 6,     ///< to choose the mean by
+  Statistic = 7,  ///< to estimate a coupling's cost from
 };
 
 /// AES-256 in counter mode (NIST SP 800-38A), for which processors have instructions: the key is a digest of
@@ -32,6 +34,8 @@ class RandomBits {
   RandomBits& operator=(const RandomBits&) = delete;
 
   void fill(std::span<std::uint64_t> words);
+  /// Uniform on [0, 1), a multiple of 2^-53.
+  double uniform();
 
  private:
   struct Cipher;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "mixcert/core/rounding.h"
-#include "sensitivity/sensitivity.h"
+#include "mixture/verified_norm.h"
 
 namespace mixcert {
 
@@ -19,16 +19,6 @@ LayerSlopes slopes_of(const ActivationMap& activation, Index neurons) {
   }
   return {enlarged(0.5 * std::abs(low + high)), enlarged(0.5 * (high - low)),
           std::max(std::abs(low), std::abs(high))};
-}
-
-double spectral_norm(const Matrix& matrix) {
-  const bool is_wide = matrix.cols() > matrix.rows();
-  const Matrix gram = is_wide ? Matrix(matrix * matrix.transpose()) : Matrix(matrix.transpose() * matrix);
-  const double top = std::max(spectral_form(gram)(0), 1e-290);
-  // Verified by a Cholesky factorisation (M.4): the computed eigenvalue is a guess.
-  const double factor = feasibility_factor(Vector::Constant(gram.rows(), top), gram,
-                                           std::max(matrix.rows(), matrix.cols()) + 8);
-  return enlarged(std::sqrt(top * factor));
 }
 
 LayerRuns::LayerRuns(const std::vector<Matrix>& weights, std::vector<LayerSlopes> slopes)

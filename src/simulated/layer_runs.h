@@ -8,11 +8,9 @@
 
 #include "mixcert/core/types.h"
 #include "mixcert/network/network.h"
+#include "mixture/verified_norm.h"
 
 namespace mixcert {
-
-/// No less than the spectral norm; the matrix is exact.
-double spectral_norm(const Matrix& matrix);
 
 /// Slopes of one hidden layer's activations lie in [low, high].
 struct LayerSlopes {

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "mixcert/core/parallel.h"
+#include "network/graph/affine_operator.h"
 #include "simulated/box_muller.h"
 #include "simulated/coupled_chain.h"
 #include "simulated/draws.h"
@@ -27,8 +28,6 @@ struct DrawPlan {
 void for_each_block(const DrawPlan& plan, int threads, const CancelFlag* cancel,
                     const std::function<void(Index, Index, RandomBits&)>& work);
 
-/// A number per draw.
-using DrawRow = Eigen::ArrayXd;
 /// Euclidean norms of the columns.
 DrawRow column_norms(const Matrix& matrix);
 Matrix standard_normals(RandomBits& bits, Index rows, Index draws);

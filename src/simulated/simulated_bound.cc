@@ -116,10 +116,6 @@ std::string simulation_refusal(const Network& network) {
   return "";
 }
 
-double failure_left(const SimulationSettings& settings, double normals) {
-  return settings.failure_probability - enlarged(normals * kLostProbability);
-}
-
 Simulation simulated_bound(const SimulationRequest& request, const SimulationSettings& settings) {
   // The theorem is chosen by pilots, before the draws that it is applied to.
   const std::string refusal = coupling_refusal(request);

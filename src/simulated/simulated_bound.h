@@ -6,6 +6,7 @@
 
 #include "mixcert/certificate/services.h"
 #include "simulated/coupled_chain.h"
+#include "simulated/coupling_limit.h"
 #include "simulated/simulation_settings.h"
 #include "simulated/slope_moments.h"
 
@@ -18,8 +19,8 @@ class CouplingSimulation {
   CouplingSimulation(const CoupledChain& chain, const SimulationSettings& settings);
 
   /// What bound() is expected to be, and how many draws it takes.
-  [[nodiscard]] double promised() const { return promised_; }
-  [[nodiscard]] Index draws() const { return draws_; }
+  [[nodiscard]] double promised() const { return plan_.promised; }
+  [[nodiscard]] Index draws() const { return plan_.draws; }
   /// To `stored`; NaN where nothing is proven.
   [[nodiscard]] SimulatedBound bound(const Gaussian& stored) const;
 
@@ -28,9 +29,7 @@ class CouplingSimulation {
   SimulationSettings settings_;
   ChainOutput output_;
   SlopeTail tail_;
-  double clip_ = 0.0;  ///< t^2
-  Index draws_ = 0;
-  double promised_ = 0.0;
+  CouplingPlan plan_;
 };
 
 /// Why a network has no certificate by simulation; empty: it has.

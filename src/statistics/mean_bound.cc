@@ -15,6 +15,7 @@
 #include "core/normal.h"
 #include "methods/moment/moment_error.h"
 #include "mixcert/core/error.h"
+#include "network/graph/layer_graph.h"
 
 namespace mixcert {
 
@@ -111,6 +112,11 @@ double ball_radius(Index r) {
 }
 
 bool applies(const Network& network, const GaussianMixture& mixture) {
+  // What is known of a graph without writing it out; shared weights correlate outputs.
+  if (const LayerGraph* graph = network.graph();
+      graph != nullptr &&
+      (graph->nonlinear_count() > 1 || graph->has_shared_noise() || !graph->has_canonical_form()))
+    return false;
   if (network.hidden_count() != 1 || network.has_masks() || mixture.size() != 1) return false;
   for (Index k = 0; k < 2; ++k) {
     if (!network.layer(k).has_independent_outputs() || !network.layer(k).is_gaussian()) return false;

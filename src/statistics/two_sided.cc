@@ -73,6 +73,12 @@ TwoSidedStatistics two_sided_statistics(const Network& network, ConstMatrixRef i
   const Matrix samples = options.joint ? simulate_joint(network, inputs, simulation)
                                        : simulate(network, inputs.col(0), input_index, simulation);
   TwoSidedStatistics statistics = lower_statistics(samples, mixture, input_index, options);
+  if (trace.costs != nullptr) {
+    statistics.w2_upper =
+        std::sqrt(mean_upper_bound(*trace.costs, options.failure_probability).upper) + trace.beyond_cost;
+    statistics.coupled_cost = std::sqrt(trace.costs->mean()) + trace.beyond_cost;
+    return statistics;
+  }
   if (!options.joint) raise_lower_bound(network, inputs.col(0), mixture, samples, statistics);
   if (trace.is_empty()) return statistics;
   const SquaredCosts costs =

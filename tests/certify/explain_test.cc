@@ -16,7 +16,9 @@
 #include "certify/small_networks.h"
 #include "mixcert/certify/trial.h"
 #include "mixcert/core/error.h"
+#include "mixcert/network/network_builder.h"
 #include "support/random_network.h"
+#include "support/random_specs.h"
 
 namespace mixcert::testing {
 namespace {
@@ -296,6 +298,18 @@ TEST(Explain, RefusesWhatHasNoBound) {
   options.method = Method::Cross;
   EXPECT_THROW(explain(Ensemble(mean_field()), Vector::Zero(3), options), InvalidArgument);
   EXPECT_THROW(explain(Ensemble(mean_field()), Matrix::Zero(3, 2), Options{}), InvalidArgument);
+}
+
+/// Its members are certified as graphs, which have no trace to take apart.
+TEST(Explain, RefusesEnsemblesOfLargeConvolutions) {
+  Generator generator = make_generator(1, Stream::Example, 4101);
+  const LayerShape shape{2, {23, 23}, true};  // 1058^2 entries written out: just above what is expanded
+  const Network network = build_network(
+      {same_convolution(generator, shape, true), activation_spec(ActivationFunction::Relu), FlattenSpec{},
+       DenseSpec{DenseLayer("sum", Matrix::Ones(1, shape.size()), Vector::Zero(1), DeterministicWeights{},
+                            DeterministicBias{})}});
+  const Ensemble ensemble({network, network}, Vector::Constant(2, 0.5));
+  EXPECT_THROW(explain(ensemble, Vector::Ones(shape.size()), Options{}), InvalidArgument);
 }
 
 TEST(Trials, CandidatesAreValidAndDiffer) {

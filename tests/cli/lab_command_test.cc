@@ -67,7 +67,7 @@ TEST_P(HandOver, IsInTheHelp) {
   EXPECT_CONTAINS(read_text(folder_ / "out"), "\n  " + GetParam() + " ");
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, HandOver, ::testing::Values("data", "train", "gp", "hmc"));
+INSTANTIATE_TEST_SUITE_P(Commands, HandOver, ::testing::Values("data", "train", "untrained", "gp", "hmc"));
 
 }  // namespace
 }  // namespace mixcert::test

@@ -43,7 +43,7 @@ class SimulatedAnswer : public CommandLineTest {
 TEST_F(SimulatedAnswer, StandsInATableOfItsOwn) {
   certify();
   const std::string out = run_well(command({"--classes", "--failure-probability", "1e-6"}));
-  EXPECT_CONTAINS(out, "By simulation: draws of the network, no bound");
+  EXPECT_CONTAINS(out, "By simulation: from draws of the network itself");
   EXPECT_CONTAINS(out, "probability of y0 > 0");
   EXPECT_CONTAINS(out, "expected probability of class");
   // Who asks about classes of several inputs does not look at logits, those of the first input neither.

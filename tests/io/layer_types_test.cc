@@ -86,6 +86,28 @@ TEST_F(LayerTypes, SavedLayersLoadTheSame) {
   EXPECT_EQ(test::read_text(directory_ / "again.safetensors"), test::read_text(path_));
 }
 
+TEST_F(LayerTypes, SkipsAndChannelMasksLoadTheSame) {
+  Generator generator = make_generator(10, Stream::Example);
+  const LayerShape image{2, {4, 4}, true};
+  const std::vector<LayerSpec> layers = {
+      testing::same_convolution(generator, image, true, "first"), Dropout2dSpec{0.125},
+      ResidualSpec{{testing::same_convolution(generator, image, true, "branch"),
+                    testing::activation_spec(ActivationFunction::Relu), Dropout2dSpec{0.5}},
+                   {testing::same_convolution(generator, image, false, "skip")}},
+      FlattenSpec{}, dense(32, 2, "head")};
+  save_layers(path_, layers);
+  const std::vector<LayerSpec> again = load_layers(path_);
+  ASSERT_EQ(again.size(), layers.size());
+  EXPECT_EQ(std::get<Dropout2dSpec>(again[1].variant()).rate, 0.125);
+  const auto& block = std::get<ResidualSpec>(again[2].variant());
+  EXPECT_EQ(block.layers.size(), 3U);
+  EXPECT_EQ(std::get<Dropout2dSpec>(block.layers[2].variant()).rate, 0.5);
+  ASSERT_EQ(block.skip.layers.size(), 1U);
+  EXPECT_EQ(title(block.skip.layers[0]), "conv2d 'skip'");
+  save_layers(directory_ / "again.safetensors", again);
+  EXPECT_EQ(test::read_text(directory_ / "again.safetensors"), test::read_text(path_));
+}
+
 TEST_F(LayerTypes, EnsemblesAndNoiseLoad) {
   save_layers(path_, all_types());
   const Ensemble ensemble = load_ensemble(path_);

@@ -30,6 +30,7 @@ class Kinds : public ::testing::Test {
             testing::random_batch_norm(generator_, 2, name),
             testing::activation_spec(ActivationFunction::Tanh),
             DropoutSpec{0.25},
+            Dropout2dSpec{0.25},
             GaussianDropoutSpec{0.25},
             GaussianNoiseSpec{0.5},
             ResidualSpec{{testing::same_convolution(generator_, image_, true, name), DropoutSpec{0.5}}},

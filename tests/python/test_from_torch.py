@@ -236,6 +236,58 @@ def test_random_convolution_of_bayesian_torch():
     assert np.std(samples) == pytest.approx(ours.std(), rel=0.08)
 
 
+def windows(kind, *arguments, **keywords):
+    return nn.Sequential(kind(*arguments, **keywords), nn.Tanh(), nn.Flatten())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: windows(nn.Conv2d, 4, 6, 3),
+        lambda: windows(nn.Conv2d, 4, 6, (3, 2), stride=(2, 1), padding=(1, 0), groups=2),
+        lambda: windows(nn.Conv2d, 4, 4, 3, padding=2, dilation=2, groups=4, bias=False),
+        lambda: windows(nn.Conv2d, 4, 2, 5, stride=3, padding=2, dilation=(1, 2)),
+        lambda: windows(nn.MaxPool2d, 3, stride=2, padding=1),
+        lambda: windows(nn.AvgPool2d, (2, 3), stride=(2, 1)),
+        lambda: nn.Sequential(nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten()),
+        images,
+    ],
+)
+def test_operators_are_those_of_torch(make):
+    """Behind noise that is too small to see, layers are drawn as operators (docs/theory/graphs.md)."""
+    torch.manual_seed(1)
+    shape = (2, 8, 8) if make is images else (4, 9, 7)
+    module = make().double()
+    module(torch.randn(16, *shape, dtype=torch.float64))  # running statistics
+    module.eval()
+    plain = mixcert.from_torch(module, input_shape=shape, dropout=False)
+    net = mixcert.Network([mixcert.GaussianNoise(1e-14), *plain.layers])
+    x = torch.randn(1, *shape, dtype=torch.float64)
+    ours = mixcert.simulate(net, x.numpy().reshape(-1), samples=3)
+    assert np.allclose(ours, module(x).detach().numpy(), rtol=0, atol=1e-11)
+
+
+def test_channels_are_dropped_as_by_torch():
+    torch.manual_seed(2)
+    module = nn.Sequential(
+        nn.Conv2d(1, 4, 3, padding=1), nn.ReLU(), nn.Dropout2d(0.4), nn.Conv2d(4, 3, 3), nn.ReLU(), nn.Flatten(), nn.Linear(27, 2)
+    ).double()
+    x = torch.randn(1, 1, 5, 5, dtype=torch.float64)
+    net = mixcert.from_torch(module, input_shape=(1, 5, 5))
+    assert [layer.type for layer in net.layers].count("dropout2d") == 1
+    module.train()
+    with torch.no_grad():
+        theirs = module(x.expand(40000, 1, 5, 5)).numpy()
+    ours = mixcert.simulate(net, x.numpy().reshape(-1), samples=40000)
+    assert np.allclose(theirs.mean(axis=0), ours.mean(axis=0), atol=5 * theirs.std() / 200)
+    assert np.allclose(np.cov(theirs.T), np.cov(ours.T), atol=0.05 * theirs.var(axis=0).max())
+    # By draws alone: a statistic, and a line that says why nothing is certified.
+    result = mixcert.certify(net, x.numpy().reshape(1, -1), method="coupled", simulate=True, draws=2000)[0]
+    assert np.isnan(result.w2_bound)
+    assert "dropout" in result.simulated["gap"]
+    assert result.statistics["w2_upper"] > result.statistics["w2_lower"]
+
+
 class Twice(nn.Module):
     def __init__(self):
         super().__init__()

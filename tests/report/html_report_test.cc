@@ -257,7 +257,7 @@ TEST(CertifyPage, MissingAndInfiniteNumbers) {
     for (std::size_t i = 0; i + 1 < reading.scripts.size(); ++i)
       EXPECT_TRUE(nlohmann::json::accept(reading.scripts[i]));
     if (!std::isfinite(bound)) {
-      EXPECT_NE(reading.text.find("no certified bound"), std::string::npos);
+      EXPECT_NE(reading.text.find("no formal bound"), std::string::npos);
     }
   }
 }

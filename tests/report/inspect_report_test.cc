@@ -40,5 +40,52 @@ TEST(Inspect, NamesEveryLayerAndWhatItBecomes) {
   }
 }
 
+/// A block with a layer in its skip: has no canonical form, so that asking for one throws.
+Ensemble graph_ensemble() {
+  return Ensemble(build_network({ResidualSpec{{dense(2, 2, "inner")}, {dense(2, 2, "skip")}},
+                                 testing::activation_spec(ActivationFunction::Relu), dense(2, 1, "head")}));
+}
+
+Result plain_result() {
+  Result result;
+  result.mixture = GaussianMixture(Gaussian{Vector::Zero(1), Covariance::dense(Matrix::Ones(1, 1))});
+  result.w2.value = 0.5;
+  result.relative_w2 = 0.25;
+  return result;
+}
+
+TEST(CertifyText, CountsNoNeuronsOfGraphs) {
+  const Ensemble ensemble = graph_ensemble();
+  const Options options;
+  CertifyReport report(ensemble, options);
+  Result result = plain_result();
+  result.layers.resize(2);
+  result.layers[1].local = 0.5;
+  (void)report.add(result);
+  EXPECT_NE(report.footer().find("<= 0.5"), std::string::npos) << report.footer();
+}
+
+TEST(CertifyText, EstimatesThatNobodyAskedForHaveNoColumn) {
+  const Ensemble ensemble = graph_ensemble();
+  Options options;
+  options.simulate = true;
+  CertifyReport report(ensemble, options);
+  Result result = plain_result();
+  result.method = Method::Coupled;
+  result.simulated.emplace();
+  result.simulated->gap = "a gap";
+  result.statistics = TwoSidedStatistics{2000, 0.0625, 0.95, 0.125, 0.11, 1e-3, "large samples"};
+  const std::string row = report.add(result);
+  EXPECT_EQ(row.find("0.0625"), std::string::npos) << row;
+  EXPECT_EQ(row.find("0.125"), std::string::npos) << row;
+  EXPECT_NE(row.find("0.5"), std::string::npos) << row;
+  // Means are of the inputs that have them.
+  (void)report.add(plain_result());
+  const std::string footer = report.footer();
+  EXPECT_NE(footer.find("W2 >= 0.0625"), std::string::npos) << footer;
+  EXPECT_NE(footer.find("W2 <= 0.125"), std::string::npos) << footer;
+  EXPECT_EQ(footer.find("looseness"), std::string::npos) << footer;
+}
+
 }  // namespace
 }  // namespace mixcert

@@ -18,6 +18,8 @@ namespace {
 using testing::activation_spec;
 using testing::ExactVector;
 using testing::kSigmas;
+using testing::random_matrix;
+using testing::same_convolution;
 
 /// Draws a layer: its random numbers become fixed, dropout and noise act at once.
 class NaiveDraw {
@@ -45,6 +47,7 @@ class NaiveDraw {
     }
     if (const auto* residual = std::get_if<ResidualSpec>(&spec.variant())) {
       const ExactVector inner = run(residual->layers, shape, x);
+      x = run(residual->skip.layers, shape, std::move(x));
       for (std::size_t i = 0; i < x.size(); ++i) x[i] += inner[i];
       return x;
     }
@@ -62,6 +65,14 @@ class NaiveDraw {
   ExactVector noisy(const LayerSpec& spec, const LayerShape& shape, ExactVector x) {
     if (const auto* dropout = std::get_if<DropoutSpec>(&spec.variant())) {
       for (auto& value : x) value *= uniform(generator_) < dropout->rate ? 0.0 : 1.0 / (1.0 - dropout->rate);
+      return x;
+    }
+    if (const auto* dropout = std::get_if<Dropout2dSpec>(&spec.variant())) {
+      const auto pixels = static_cast<std::size_t>(shape.positions());
+      for (std::size_t first = 0; first < x.size(); first += pixels) {
+        const double factor = uniform(generator_) < dropout->rate ? 0.0 : 1.0 / (1.0 - dropout->rate);
+        for (std::size_t i = first; i < first + pixels; ++i) x[i] *= factor;
+      }
       return x;
     }
     if (const auto* dropout = std::get_if<GaussianDropoutSpec>(&spec.variant())) {
@@ -182,6 +193,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"residual_convs",
              {conv(true), kRelu, ResidualSpec{{norm(1), kTanh, conv(true, "second"), norm(1)}}, FlattenSpec{},
               dense(9, 2, "d")}},
+        Case{"channel_dropout", {conv(true), kRelu, Dropout2dSpec{0.3}, FlattenSpec{}, dense(9, 2, "d")}},
+        Case{"projection_skip",
+             {conv(true), kRelu,
+              ResidualSpec{{conv(true, "second"), kTanh, conv(true, "third")}, {conv(true, "skip"), norm(1)}},
+              kRelu, FlattenSpec{}, dense(9, 2, "d")}},
+        Case{"dropout_in_a_block",
+             {conv(true), ResidualSpec{{kRelu, DropoutSpec{0.3}, conv(true, "second")}}, FlattenSpec{},
+              dense(9, 2, "d")}},
         Case{"residual_noise",
              {dense(3, 3, "a"), ResidualSpec{{GaussianNoiseSpec{0.5}, kTanh, dense(3, 3, "b", false),
                                               GaussianNoiseSpec{0.4}, kRelu}}}},
@@ -189,6 +208,45 @@ INSTANTIATE_TEST_SUITE_P(
              {dense(3, 3, "a"), kTanh,
               MixtureSpec{{0.3, 0.7}, {dense(3, 2, "one"), dense(3, 2, "other", false)}}}}),
     [](const auto& test) { return test.param.name; });
+
+/// The same network in canonical form alone.
+Network written_out(const Network& network) {
+  std::vector<DenseLayer> layers;
+  std::vector<ActivationMap> activations;
+  std::vector<Mask> masks;
+  for (Index k = 0; k < network.layer_count(); ++k) {
+    layers.push_back(network.layer(k));
+    activations.push_back(network.activation(k));
+    masks.push_back(network.mask(k));
+  }
+  return {std::move(layers), std::move(activations), std::move(masks), network.shared_front()};
+}
+
+TEST(JointDraws, OfGraphsAreThoseOfTheCanonicalNetwork) {
+  Generator generator = make_generator(21, Stream::Example, 2960);
+  const LayerShape image{2, {3, 3}, true};
+  const Network network =
+      build_network({same_convolution(generator, image, true, "a"), activation_spec(ActivationFunction::Tanh),
+                     ResidualSpec{{same_convolution(generator, image, true, "b"),
+                                   activation_spec(ActivationFunction::Relu)}},
+                     FlattenSpec{},
+                     DenseSpec{DenseLayer("head", random_matrix(generator, 2, 18), Vector::Zero(2),
+                                          MeanFieldWeights{Matrix::Constant(2, 18, 0.2)},
+                                          IndependentBias{Vector::Constant(2, 0.3)})}});
+  ASSERT_NE(network.graph(), nullptr);
+  const Matrix inputs = random_matrix(generator, 18, 3);
+  const auto moments = [&](const Network& own, std::uint64_t seed) {
+    const Matrix draws = simulate_joint(own, inputs, {40000, seed});
+    const Matrix centred = draws.colwise() - draws.rowwise().mean();
+    return std::pair<Vector, Matrix>(draws.rowwise().mean(), centred * centred.transpose() / 40000.0);
+  };
+  const auto [mean, covariance] = moments(network, 1);
+  const auto [other_mean, other_covariance] = moments(written_out(network), 2);
+  EXPECT_LE((mean - other_mean).norm(), 0.03 * std::sqrt(covariance.trace()));
+  EXPECT_LE((covariance - other_covariance).norm(), 0.04 * covariance.norm());
+  // Weights are the same at all inputs: blocks of different inputs are not zero.
+  EXPECT_GE(covariance.block(0, 2, 2, 2).norm(), 0.05 * covariance.norm());
+}
 
 }  // namespace
 }  // namespace mixcert

@@ -125,12 +125,13 @@ ExactVector naive_layer(const LayerSpec& spec, const LayerShape& before, const E
                  },
                  [&](const BatchNormSpec& norm) { return naive_batch_norm(norm, before.positions(), x); },
                  [&](const ResidualSpec& residual) {
-                   ExactVector y = x;
+                   ExactVector y = naive_layers(residual.skip.layers, before, x);
                    const ExactVector inner = naive_layers(residual.layers, before, x);
                    for (std::size_t i = 0; i < y.size(); ++i) y[i] += inner[i];
                    return y;
                  },
-                 [&](const OneOf<FlattenSpec, DropoutSpec, GaussianDropoutSpec, GaussianNoiseSpec> auto&) {
+                 [&](const OneOf<FlattenSpec, DropoutSpec, Dropout2dSpec, GaussianDropoutSpec,
+                                 GaussianNoiseSpec> auto&) {
                    return x;  // at the mean of the noise
                  },
                  [](const MixtureSpec&) -> ExactVector {

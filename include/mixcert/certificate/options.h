@@ -20,6 +20,7 @@ enum class Method {
   Moment,     ///< Gaussian surrogates of the activations; certified
   Signature,  ///< the paper's grid signatures; certified
   Cross,      ///< the paper's cross signatures; no certificate
+  Coupled,    ///< a Gaussian from draws, for layers of every kind; bounds by simulation, formal ones beside
 };
 
 /// The law that a mixture stands for.

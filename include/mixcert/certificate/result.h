@@ -80,7 +80,7 @@ struct TwoSidedStatistics {
   Index samples = 0;
   double w2_lower = 0.0;
   double lower_confidence = 0.0;
-  /// NaN where the mixture is not the moment method's.
+  /// NaN where the mixture is neither the moment method's nor of method coupled.
   double w2_upper = std::numeric_limits<double>::quiet_NaN();
   /// Root of the mean cost of the simulated coupling, without margin; NaN like w2_upper.
   double coupled_cost = std::numeric_limits<double>::quiet_NaN();

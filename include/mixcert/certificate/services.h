@@ -18,12 +18,14 @@ namespace mixcert {
 struct MomentTrace;
 struct JointTrace;
 
-/// The trace that a coupling of network and mixture can be simulated from: one or none of the two.
+/// What a coupling of network and mixture can be simulated from: one of these or none.
 struct CouplingTrace {
   const MomentTrace* moment = nullptr;  ///< of one input
   const JointTrace* joint = nullptr;    ///< of several inputs jointly
+  const Vector* costs = nullptr;        ///< squared costs of draws of a coupling, where it has been drawn
+  double beyond_cost = 0.0;             ///< added to the root of their mean
 
-  [[nodiscard]] bool is_empty() const { return moment == nullptr && joint == nullptr; }
+  [[nodiscard]] bool is_empty() const { return moment == nullptr && joint == nullptr && costs == nullptr; }
 };
 
 /// Statistics of one result: network, inputs (one column, or all of a joint law), index of the input, the
@@ -73,6 +75,20 @@ struct SteinEstimate {
   double error = 0.0;  ///< standard error of the draws
   Index draws = 0;
 };
+
+/// A Gaussian of a network whose layers keep their structure, from draws (O.4), or a mixture where masks are
+/// enumerated (O.10).
+struct CoupledLaw {
+  GaussianMixture mixture;
+  SimulatedBound bound;                ///< certified by simulation, where options.simulate (O.7)
+  Vector costs;                        ///< squared costs of draws: for statistics
+  double beyond_cost = 0.0;            ///< what a bound adds to the root of their mean
+  std::optional<SteinEstimate> stein;  ///< beside costs (O.9)
+};
+/// Of a network with options, for any input and its number. Safe to call from several threads at once.
+using CoupledMethod = std::function<CoupledLaw(ConstVectorRef input, Index index)>;
+using CoupledService = std::function<CoupledMethod(const Network&, const Options&)>;
+
 using SteinService = std::function<std::optional<SteinEstimate>(const SimulationRequest&)>;
 
 /// What simulation can be expected to give, from a few draws that are not used again: an estimate.
@@ -96,6 +112,8 @@ struct Services {
   EnsembleStatisticsService ensemble_statistics;
   /// Needed when options.simulate; the target mixcert::simulated has it as `simulation_service()`.
   SimulationService simulation;
+  /// Needed for method coupled: `coupled_service()` of the same target.
+  CoupledService coupled;
   /// With it statistics beside a simulated bound have Stein's estimate: `stein_service()`.
   SteinService stein;
   /// With it explain() says what simulation can be expected to give: `forecast_service()`.

@@ -3,9 +3,11 @@
 // Layers of every type as files list them, and the shapes between them.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -102,6 +104,13 @@ struct DropoutSpec {
   double rate = 0.0;
 };
 
+/// The same with one factor for all pixels of a channel.
+struct Dropout2dSpec {
+  static constexpr std::string_view kType = "dropout2d";
+
+  double rate = 0.0;
+};
+
 /// Factors N(1, rate / (1 - rate)).
 struct GaussianDropoutSpec {
   static constexpr std::string_view kType = "gaussian_dropout";
@@ -118,11 +127,27 @@ struct GaussianNoiseSpec {
 
 struct LayerSpec;
 
-/// x + F(x), F the layers; both of one shape.
+/// The layers of a skip. A type of its own, whose members are defined where LayerSpec is complete, so that
+/// ResidualSpec stays an aggregate with a default.
+struct SkipLayers {
+  std::vector<LayerSpec> layers;
+
+  SkipLayers();
+  SkipLayers(std::initializer_list<LayerSpec> all);  // NOLINT(google-explicit-constructor)
+  explicit SkipLayers(std::vector<LayerSpec> all);
+  SkipLayers(const SkipLayers&);
+  SkipLayers(SkipLayers&&) noexcept;
+  SkipLayers& operator=(const SkipLayers&);
+  SkipLayers& operator=(SkipLayers&&) noexcept;
+  ~SkipLayers();
+};
+
+/// S(x) + F(x), F the layers and S those of the skip, x itself where it has none; both of one shape.
 struct ResidualSpec {
   static constexpr std::string_view kType = "residual";
 
   std::vector<LayerSpec> layers;
+  SkipLayers skip = {};
 };
 
 /// One of several dense layers, drawn with its weight. Discrete weights are a mixture of deterministic
@@ -136,14 +161,23 @@ struct MixtureSpec {
 
 /// All kinds of layers. What each of them is and becomes is said in src/network/layers/kinds.
 using LayerSpecVariant = std::variant<DenseSpec, Conv2dSpec, AvgPool2dSpec, MaxPool2dSpec, FlattenSpec,
-                                      BatchNormSpec, ActivationSpec, DropoutSpec, GaussianDropoutSpec,
-                                      GaussianNoiseSpec, ResidualSpec, MixtureSpec>;
+                                      BatchNormSpec, ActivationSpec, DropoutSpec, Dropout2dSpec,
+                                      GaussianDropoutSpec, GaussianNoiseSpec, ResidualSpec, MixtureSpec>;
 
 struct LayerSpec : LayerSpecVariant {
   using LayerSpecVariant::LayerSpecVariant;
 
   [[nodiscard]] const LayerSpecVariant& variant() const { return *this; }
 };
+
+inline SkipLayers::SkipLayers() = default;
+inline SkipLayers::SkipLayers(std::initializer_list<LayerSpec> all) : layers(all) {}
+inline SkipLayers::SkipLayers(std::vector<LayerSpec> all) : layers(std::move(all)) {}
+inline SkipLayers::SkipLayers(const SkipLayers&) = default;
+inline SkipLayers::SkipLayers(SkipLayers&&) noexcept = default;
+inline SkipLayers& SkipLayers::operator=(const SkipLayers&) = default;
+inline SkipLayers& SkipLayers::operator=(SkipLayers&&) noexcept = default;
+inline SkipLayers::~SkipLayers() = default;
 
 /// As model files spell it: "dense", "conv2d", ...
 std::string_view type_name(const LayerSpec& spec);
@@ -183,8 +217,8 @@ MaybeShape shape_after_convolution(const Conv2dSpec& spec, const MaybeShape& bef
 MaybeShape shape_after_pool(const std::string& type, const Window2d& window, const MaybeShape& before);
 MaybeShape shape_after_batch_norm(const std::string& name, Index features, const MaybeShape& before);
 MaybeShape shape_after_flatten(const MaybeShape& before);
-/// `inner` is the shape behind the layers of the block.
-MaybeShape shape_after_residual(const MaybeShape& before, const MaybeShape& inner);
+/// `inner` is the shape behind the layers of the block, `skip` that of what is added to it.
+MaybeShape shape_after_residual(const MaybeShape& skip, const MaybeShape& inner);
 
 /// Positions of a window on an image; the window must fit.
 Size2d window_positions(const Window2d& window, const Size2d& image);

@@ -3,6 +3,7 @@
 // The canonical network: affine layers with activations and masks between them, behind a deterministic front.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -66,6 +67,8 @@ class FeatureMap {
   [[nodiscard]] virtual Features evaluate(ConstVectorRef input) const = 0;
 };
 
+class LayerGraph;
+
 // An immutable stochastic network: affine layers with activations and masks between them,
 //     z_1 = W_0 (m_0 s_0(f(x))) + b_0,   z_{k+1} = W_k (m_k s_k(z_k)) + b_k,   output z_{K+1},
 // f a deterministic map that is evaluated at the input (the identity in most networks). Layers and masks are
@@ -80,16 +83,26 @@ class Network {
   Network(std::vector<DenseLayer> layers, std::vector<ActivationMap> activations,
           std::vector<Mask> masks = {}, std::shared_ptr<const FeatureMap> front = nullptr,
           bool has_own_noise = false);
+  /// A network of layers that keep their structure (network/graph) behind a deterministic front or null. The
+  /// canonical form above is made by `expand` where it is asked for, and not before: written out,
+  /// convolutions may be too large.
+  static Network of_graph(std::shared_ptr<const LayerGraph> graph, std::shared_ptr<const FeatureMap> front,
+                          std::function<Network()> expand);
+
+  /// Null where the network was given in canonical form.
+  [[nodiscard]] const LayerGraph* graph() const { return graph_.get(); }
+  /// Is the canonical form there? Asking a graph for its layers makes it.
+  [[nodiscard]] bool is_written_out() const;
 
   /// Number of affine layers, K + 1.
-  [[nodiscard]] Index layer_count() const { return static_cast<Index>(layers_.size()); }
+  [[nodiscard]] Index layer_count() const { return static_cast<Index>(chain().layers.size()); }
   /// Number of hidden layers, K.
   [[nodiscard]] Index hidden_count() const { return layer_count() - 1; }
-  [[nodiscard]] const DenseLayer& layer(Index k) const { return layers_[static_cast<std::size_t>(k)]; }
+  [[nodiscard]] const DenseLayer& layer(Index k) const { return chain().layers[static_cast<std::size_t>(k)]; }
   [[nodiscard]] const ActivationMap& activation(Index k) const {
-    return activations_[static_cast<std::size_t>(k)];
+    return chain().activations[static_cast<std::size_t>(k)];
   }
-  [[nodiscard]] const Mask& mask(Index k) const { return masks_[static_cast<std::size_t>(k)]; }
+  [[nodiscard]] const Mask& mask(Index k) const { return chain().masks[static_cast<std::size_t>(k)]; }
   [[nodiscard]] bool has_masks() const;
   /// Does part of a bias stand for noise that every input draws for itself? Such a network is no law over
   /// several inputs jointly.
@@ -97,32 +110,48 @@ class Network {
   [[nodiscard]] bool is_gaussian() const;
   /// Which layer after the first has correlated outputs, in a sentence; empty when none has.
   [[nodiscard]] std::string correlated_layer() const;
-  [[nodiscard]] bool has_own_noise() const { return has_own_noise_; }
+  [[nodiscard]] bool has_own_noise() const;
   /// Standard normals that several layers have in common (N.7); zero: layers are independent.
-  [[nodiscard]] Index common_factor_count() const { return common_factor_count_; }
-  [[nodiscard]] Index inputs() const { return front_ ? front_->inputs() : feature_count(); }
-  [[nodiscard]] Index outputs() const { return layers_.back().outputs(); }
+  [[nodiscard]] Index common_factor_count() const { return chain().common_factor_count; }
+  [[nodiscard]] Index inputs() const;
+  [[nodiscard]] Index outputs() const;
 
   /// What the first layer's activation sees.
   struct Features {
     Matrix values;  ///< one column per input
     Vector errors;  ///< per input, no less than the Euclidean norm of what rounding changed
   };
-  [[nodiscard]] Index feature_count() const { return layers_.front().inputs(); }
+  [[nodiscard]] Index feature_count() const;
   [[nodiscard]] Features features(ConstMatrixRef inputs) const;
   /// Null where the features are the inputs.
-  [[nodiscard]] const FeatureMap* front() const { return front_.get(); }
-  [[nodiscard]] const std::shared_ptr<const FeatureMap>& shared_front() const { return front_; }
+  [[nodiscard]] const FeatureMap* front() const { return shared_front().get(); }
+  [[nodiscard]] const std::shared_ptr<const FeatureMap>& shared_front() const {
+    return graph_ ? graph_front_ : chain().front;
+  }
 
  private:
-  void find_common_factors();
+  /// The canonical form.
+  struct Chain {
+    std::vector<DenseLayer> layers;
+    std::vector<ActivationMap> activations;
+    std::vector<Mask> masks;
+    std::shared_ptr<const FeatureMap> front;
+    bool has_own_noise = false;
+    Index common_factor_count = 0;
 
-  std::vector<DenseLayer> layers_;
-  std::vector<ActivationMap> activations_;
-  std::vector<Mask> masks_;
-  std::shared_ptr<const FeatureMap> front_;
-  bool has_own_noise_ = false;
-  Index common_factor_count_ = 0;
+    void check();
+    void find_common_factors();
+  };
+  struct Expansion;
+  Network() = default;
+  /// Copies of a network share it; safe to call from several threads at once.
+  [[nodiscard]] const Chain& chain() const { return chain_ ? *chain_ : expanded(); }
+  [[nodiscard]] const Chain& expanded() const;
+
+  std::shared_ptr<const Chain> chain_;  ///< null: made where it is asked for
+  std::shared_ptr<Expansion> expansion_;
+  std::shared_ptr<const LayerGraph> graph_;
+  std::shared_ptr<const FeatureMap> graph_front_;
 };
 
 }  // namespace mixcert

@@ -10,6 +10,8 @@ namespace mixcert {
 
 /// What certify() asks when options.simulate is set.
 SimulationService simulation_service(const CancelFlag* cancel = nullptr);
+/// What method coupled asks. The network must outlive what is made of it.
+CoupledService coupled_service(const CancelFlag* cancel = nullptr);
 /// What Services::stein expects.
 SteinService stein_service(const CancelFlag* cancel = nullptr);
 /// The same as what Services::forecast expects.

@@ -56,12 +56,13 @@ std::string ArchitectureReader::fresh_name(const EntryFields& fields) {
   return name;
 }
 
-std::vector<LayerEntry> ArchitectureReader::read_inner(const EntryFields& fields, const std::string& what) {
+std::vector<LayerEntry> ArchitectureReader::read_inner(const EntryFields& fields, const std::string& key,
+                                                       const std::string& what) {
   if (depth_ == kMaxNesting) {
-    fields.bad("layers", what + " nested at most " + std::to_string(kMaxNesting) + " deep", "deeper nesting");
+    fields.bad(key, what + " nested at most " + std::to_string(kMaxNesting) + " deep", "deeper nesting");
   }
   ++depth_;
-  std::vector<LayerEntry> layers = read(fields.list("layers"), fields.field() + ".layers");
+  std::vector<LayerEntry> layers = read(fields.list(key.c_str()), fields.field() + "." + key);
   --depth_;
   return layers;
 }

@@ -53,8 +53,9 @@ class ArchitectureReader {
   std::vector<LayerEntry> read(const nlohmann::json& list, const std::string& field);
   /// The member `name`, which no other layer has.
   std::string fresh_name(const EntryFields& fields);
-  /// The list inside a layer; `what` names such layers in messages.
-  std::vector<LayerEntry> read_inner(const EntryFields& fields, const std::string& what);
+  /// The list `key` inside a layer; `what` names such layers in messages.
+  std::vector<LayerEntry> read_inner(const EntryFields& fields, const std::string& key,
+                                     const std::string& what);
   [[nodiscard]] const std::string& file() const { return file_; }
 
   MaybeShape shape = {};  ///< behind the layers read so far; layers move it on

@@ -195,6 +195,13 @@ LayerEntry read_kind(type_identity<DropoutSpec> /*kind*/, const EntryFields& fie
 
 void write_kind(const DropoutSpec& spec, ordered_json& entry) { entry["rate"] = spec.rate; }
 
+LayerEntry read_kind(type_identity<Dropout2dSpec> /*kind*/, const EntryFields& fields,
+                     ArchitectureReader& /*reader*/) {
+  return complete_entry(Dropout2dSpec{read_rate(fields)});
+}
+
+void write_kind(const Dropout2dSpec& spec, ordered_json& entry) { entry["rate"] = spec.rate; }
+
 LayerEntry read_kind(type_identity<GaussianDropoutSpec> /*kind*/, const EntryFields& fields,
                      ArchitectureReader& /*reader*/) {
   return complete_entry(GaussianDropoutSpec{read_rate(fields)});
@@ -214,18 +221,30 @@ void write_kind(const GaussianNoiseSpec& spec, ordered_json& entry) { entry["std
 
 LayerEntry read_kind(type_identity<ResidualSpec> /*kind*/, const EntryFields& fields,
                      ArchitectureReader& reader) {
-  fields.only_keys({"type", "layers"});
+  fields.only_keys({"type", "layers", "skip"});
   const MaybeShape before = reader.shape;
   LayerEntry block;
-  block.layers = reader.read_inner(fields, "residual blocks");
-  block.fill = [](const LayerEntry& self, TensorSource& source) -> LayerSpec {
-    return ResidualSpec{source.filled(self.layers)};
+  block.layers = reader.read_inner(fields, "layers", "residual blocks");
+  const MaybeShape inner = reader.shape;
+  reader.shape = before;
+  const std::size_t own = block.layers.size();
+  if (fields.has("skip")) {
+    for (LayerEntry& layer : reader.read_inner(fields, "skip", "residual blocks"))
+      block.layers.push_back(std::move(layer));
+  }
+  block.fill = [own](const LayerEntry& self, TensorSource& source) -> LayerSpec {
+    std::vector<LayerSpec> layers = source.filled(self.layers);
+    const auto middle = layers.begin() + static_cast<std::ptrdiff_t>(own);
+    return ResidualSpec{{layers.begin(), middle}, SkipLayers({middle, layers.end()})};
   };
-  reader.shape = shape_after_residual(before, reader.shape);
+  reader.shape = shape_after_residual(reader.shape, inner);
   return block;
 }
 
-void write_kind(const ResidualSpec& spec, ordered_json& entry) { entry["layers"] = fields_of(spec.layers); }
+void write_kind(const ResidualSpec& spec, ordered_json& entry) {
+  entry["layers"] = fields_of(spec.layers);
+  if (!spec.skip.layers.empty()) entry["skip"] = fields_of(spec.skip.layers);
+}
 
 LayerEntry read_kind(type_identity<MixtureSpec> /*kind*/, const EntryFields& fields,
                      ArchitectureReader& reader) {

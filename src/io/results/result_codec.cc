@@ -227,7 +227,7 @@ void distribution(ByteReader& bytes, std::shared_ptr<const OutputDistribution>& 
 template <class Bytes, class Value>
 void visit(Bytes& bytes, Value& result) {
   bytes.number(result.input);
-  choice(bytes, result.method, Method::Cross);
+  choice(bytes, result.method, Method::Coupled);
   choice(bytes, result.certificate, CertificateMode::Paper);
   choice(bytes, result.termination, Termination::BudgetSpent);
   mixture(bytes, result.mixture);

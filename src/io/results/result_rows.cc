@@ -76,7 +76,7 @@ const std::vector<RowColumn>& row_columns() {
        &set_number<&StoredResult::relative_w2_bound>},
       {"method", RowKind::Code, RowGroup::All, [](const Result& r) { return static_cast<double>(r.method); },
        [](StoredResult& row, double code, const StoredChoices& choices) {
-         row.method = choice(code, choices.methods, Method::Cross);
+         row.method = choice(code, choices.methods, Method::Coupled);
        }},
       {"certificate", RowKind::Code, RowGroup::All,
        [](const Result& r) { return static_cast<double>(r.certificate); },

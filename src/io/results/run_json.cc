@@ -166,7 +166,7 @@ RunRecord run_from_json(const json& value, const std::string& file) {
 }
 
 StoredChoices StoredChoices::known() {
-  return {names_up_to(Method::Cross), names_up_to(CertificateMode::Paper),
+  return {names_up_to(Method::Coupled), names_up_to(CertificateMode::Paper),
           names_up_to(Termination::BudgetSpent)};
 }
 

@@ -35,12 +35,12 @@ class FeatureStep {
 using FeatureSteps = std::vector<std::unique_ptr<FeatureStep>>;
 
 /// What underflow can hide in a sum of up to 2^40 products, and more.
-inline constexpr double kUnderflow = 1e-300;
+inline constexpr double kFeatureUnderflow = 1e-300;
 
 /// A computed bound of at most `operation_count` operations on nonnegative numbers, raised above its exact
 /// value.
 inline Vector raised(const Eigen::Ref<const Vector>& bound, Index operation_count) {
-  return ((1.0 + 2.0 * rounding_gamma(operation_count + 4)) * bound).array() + kUnderflow;
+  return ((1.0 + 2.0 * rounding_gamma(operation_count + 4)) * bound).array() + kFeatureUnderflow;
 }
 
 /// feature_convolution.cc; steps of other layers are in their kinds' sources.

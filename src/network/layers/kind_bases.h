@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "network/graph/layer_graph.h"
 #include "network/layers/canonical_chain.h"
 #include "network/layers/chain_builder.h"
 #include "network/layers/feature_steps.h"
@@ -73,6 +74,7 @@ class Elementwise : public Base {
   [[nodiscard]] OwnTensors tensors() const final { return {}; }
   [[nodiscard]] LayerShape geometry(const LayerShape& before) const final { return before; }
   void tell_input(InputShape& /*input*/) const final {}
+  [[nodiscard]] bool has_structure() const override { return false; }
   void charge_step(const LayerShape& /*before*/, MemoryBudget& /*budget*/) const final {}
 };
 

@@ -18,6 +18,7 @@ namespace mixcert {
 
 class ChainBuilder;
 class FeatureStep;
+class GraphBuilder;
 class MemoryBudget;
 
 /// A tensor as files and Python know it.
@@ -110,6 +111,10 @@ class LayerKind {
   virtual void charge_step(const LayerShape& before, MemoryBudget& budget) const = 0;
   /// Adds the layer to a canonical network (L.2) - (L.7).
   virtual void expand(ChainBuilder& builder) const = 0;
+  /// Is it more than a dense layer or something on single values, so that written out it may be large?
+  [[nodiscard]] virtual bool has_structure() const = 0;
+  /// Adds the layer as it is to a graph of operators (O.1).
+  virtual void add_to(GraphBuilder& builder) const = 0;
 };
 
 LayerKindPointer kind(const DenseSpec& spec);
@@ -120,6 +125,7 @@ LayerKindPointer kind(const FlattenSpec& spec);
 LayerKindPointer kind(const BatchNormSpec& spec);
 LayerKindPointer kind(const ActivationSpec& spec);
 LayerKindPointer kind(const DropoutSpec& spec);
+LayerKindPointer kind(const Dropout2dSpec& spec);
 LayerKindPointer kind(const GaussianDropoutSpec& spec);
 LayerKindPointer kind(const GaussianNoiseSpec& spec);
 LayerKindPointer kind(const ResidualSpec& spec);

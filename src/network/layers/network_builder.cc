@@ -4,10 +4,12 @@
 #include "mixcert/network/network_builder.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "mixcert/core/error.h"
 #include "mixcert/network/layer_spec.h"
+#include "network/graph/layer_graph.h"
 #include "network/layers/chain_builder.h"
 #include "network/layers/feature_steps.h"
 #include "network/layers/mixture_choices.h"
@@ -55,6 +57,48 @@ Network build_member(const std::vector<LayerSpec>& layers, const InputNoise::Com
   return builder.chain().finish(std::move(map));
 }
 
+/// Would a layer behind the first random one have to be written out as a matrix?
+bool has_structure(const std::vector<LayerSpec>& layers, std::size_t front) {
+  return std::any_of(layers.begin() + static_cast<std::ptrdiff_t>(front), layers.end(),
+                     [](const LayerSpec& layer) { return layer_kind(layer)->has_structure(); });
+}
+
+/// Can a graph add this noise to its inputs?
+bool has_operator(const InputNoise::Component& noise, Index inputs) {
+  const auto* law = std::get_if<IndependentBias>(&noise.law);
+  return law != nullptr && law->law.is_normal() && law->variance.size() == inputs &&
+         (noise.offset.size() == 0 || noise.offset.size() == inputs);
+}
+
+/// One network as a graph behind its deterministic front, written out where that is asked for; nothing for
+/// networks of dense layers alone and for those whose layers have no operators.
+std::optional<Network> build_deferred(const std::vector<LayerSpec>& layers,
+                                      const InputNoise::Component* noise, const BuildLimits& limits) {
+  const std::vector<LayerShape> shapes = layer_shapes(layers);
+  const std::size_t length = noise == nullptr ? front_length(layers) : 0;
+  if (!has_structure(layers, length) || !graph_refusal(layers).empty()) return std::nullopt;
+  if (noise != nullptr && !has_operator(*noise, shapes.front().size())) return std::nullopt;
+  // Patches of every layer: what a draw takes, and work that a short list of numbers may ask for.
+  MemoryBudget patches(limits.max_bytes);
+  charge_steps(layers, shapes.front(), patches);
+  const auto middle = layers.begin() + static_cast<std::ptrdiff_t>(length);
+  MemoryBudget budget(limits.max_bytes);
+  auto front = make_front({layers.begin(), middle}, shapes.front(), shapes[length], budget);
+  auto graph = std::make_shared<const LayerGraph>(build_graph({middle, layers.end()}, shapes[length], noise));
+  const std::optional<InputNoise::Component> kept =
+      noise != nullptr ? std::make_optional(*noise) : std::nullopt;
+  return Network::of_graph(std::move(graph), std::move(front), [layers, limits, kept] {
+    try {
+      MemoryBudget own(limits.max_bytes);
+      return build_member(layers, kept ? &*kept : nullptr, own);
+    } catch (const ResourceError& error) {
+      throw ResourceError(std::string(error.what()) +
+                          "; a formal bound needs that, certify --simulate, answer --simulate and sample do "
+                          "not");
+    }
+  });
+}
+
 double layer_bytes(const Network& network) {
   double bytes = 0.0;
   for (Index k = 0; k < network.layer_count(); ++k)
@@ -75,6 +119,10 @@ Ensemble build_ensemble(const std::vector<LayerSpec>& layers, const InputNoise& 
     throw ResourceError("network: its mixtures make " +
                         std::to_string(static_cast<long long>(std::min(count, 1e15))) +
                         " networks, at most " + std::to_string(limits.max_members) + " are allowed");
+  }
+  if (count == 1.0) {
+    const InputNoise::Component* only = noise.is_none() ? nullptr : noise.components.data();
+    if (auto network = build_deferred(choices.current().layers, only, limits)) return Ensemble(*network);
   }
   MemoryBudget budget(limits.max_bytes);
   std::vector<Network> members;

@@ -61,6 +61,34 @@ inline double tap_count(const Window2d& window, const Size2d& image) {
          static_cast<double>(std::min(window.kernel.width, image.width));
 }
 
+/// Positions [first, last) along one axis whose pixel under `tap` lies in the image.
+inline TapRange positions_inside(Index tap, Index positions, Index length, Index stride, Index padding,
+                                 Index dilation) {
+  const Index offset = tap * dilation - padding;
+  const auto first_at_least = [&](Index pixel) {
+    return offset >= pixel ? 0 : std::min(positions, (pixel - offset + stride - 1) / stride);
+  };
+  return {first_at_least(0), first_at_least(length)};
+}
+
+/// The largest number of (position, tap) that look at one pixel: that of rows times that of columns.
+inline double most_windows(const Window2d& window, const Size2d& image) {
+  const Size2d out = window_positions(window, image);
+  const auto along = [](Index positions, Index kernel, Index length, Index stride, Index padding,
+                        Index dilation) {
+    std::vector<double> counts(static_cast<std::size_t>(length));
+    for (Index at = 0; at < positions; ++at) {
+      const TapRange taps = taps_inside(at, kernel, length, stride, padding, dilation);
+      for (Index tap = taps.first; tap < taps.last; ++tap)
+        ++counts[static_cast<std::size_t>(tap_pixel(at, tap, stride, padding, dilation))];
+    }
+    return *std::max_element(counts.begin(), counts.end());
+  };
+  const auto& [kernel, stride, padding, dilation] = window;
+  return along(out.height, kernel.height, image.height, stride.height, padding.height, dilation.height) *
+         along(out.width, kernel.width, image.width, stride.width, padding.width, dilation.width);
+}
+
 /// Pixels that each position of the window sees.
 inline std::vector<std::vector<Index>> window_pixels(const Window2d& window, const Size2d& image) {
   const Size2d out = window_positions(window, image);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "certify/certifier.h"
 #include "core/text_table.h"
 #include "report/pages/command_pages.h"
 #include "report/pages/page_parts.h"
@@ -110,6 +111,7 @@ void CertifyCollector::add_sums(const Result& result) {
     c.simulated_failure = result.simulated->failure_probability;
   }
   if (result.statistics) {
+    ++c.estimated;
     c.lower_sum += result.statistics->w2_lower;
     c.upper_sum += result.statistics->w2_upper;
     c.statistics = result.statistics;
@@ -265,8 +267,11 @@ CertifyContents CertifyCollector::finish() {
     terms.local /= count;
     const Network& first = ensemble_.member(0);
     const auto index = static_cast<Index>(k);
-    terms.layer = "layer " + std::to_string(k + 1);
-    if (index < first.hidden_count()) terms.layer += ", " + counted(first.layer(index).outputs(), "neuron");
+    // Terms of graphs are of activations: nothing is written out to count neurons.
+    const bool has_layers = first.is_written_out();
+    terms.layer = (has_layers ? "layer " : "activation ") + std::to_string(k + 1);
+    if (has_layers && index < first.hidden_count())
+      terms.layer += ", " + counted(first.layer(index).outputs(), "neuron");
   }
   for (auto& band : contents_.bands) {
     std::stable_sort(band.begin(), band.end(),

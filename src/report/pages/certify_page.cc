@@ -28,22 +28,24 @@ double mean_of(double sum, const CertifyContents& c) {
 
 std::string subject(const CertifyContents& c) { return c.run.models.size() > 1 ? "ensemble" : "network"; }
 
+/// Is there a formal bound at any input?
+bool has_formal(const CertifyContents& c) { return c.without_bound < c.inputs; }
+
 std::string summary(const CertifyContents& c) {
+  const std::string distance = has_formal(c) ? " within a proven 2-Wasserstein distance (W2)"
+                               : c.simulated > 0
+                                   ? " within a 2-Wasserstein distance (W2) that is certified by simulation"
+                                   : "";
   if (c.joint) {
-    return fmt::format(
-        "The joint law of the {}\u2019s outputs at {}, as a Gaussian mixture within a proven 2-Wasserstein "
-        "distance (W2).",
-        subject(c), counted(c.points, "input"));
+    return fmt::format("The joint law of the {}\u2019s outputs at {}, as a Gaussian mixture{}.", subject(c),
+                       counted(c.points, "input"), distance);
   }
-  return fmt::format(
-      "The law of the {}\u2019s output at {}, as a Gaussian mixture within a proven 2-Wasserstein distance "
-      "(W2).",
-      subject(c), c.inputs == 1 ? "one input" : "each of " + count_text(c.inputs) + " inputs");
+  return fmt::format("The law of the {}\u2019s output at {}, as a Gaussian mixture{}.", subject(c),
+                     c.inputs == 1 ? "one input" : "each of " + count_text(c.inputs) + " inputs", distance);
 }
 
-std::vector<Headline> headlines(const CertifyContents& c) {
+void add_formal_headlines(const CertifyContents& c, std::vector<Headline>& all) {
   const bool several = c.inputs > 1;
-  std::vector<Headline> all;
   all.push_back({several ? "Certified W2, at worst" : "Certified W2", "\u2264 " + bound_text(c.bound_worst),
                  several   ? fmt::format("at input {}", c.worst_input)
                  : c.joint ? "over all inputs jointly"
@@ -55,6 +57,12 @@ std::vector<Headline> headlines(const CertifyContents& c) {
   all.push_back({several ? "Relative, on average" : "Relative",
                  "\u2264 " + percent_bound_text(mean_of(c.relative_sum, c)),
                  "of the output\u2019s root mean square", Tone::Certified});
+}
+
+std::vector<Headline> headlines(const CertifyContents& c) {
+  const bool several = c.inputs > 1;
+  std::vector<Headline> all;
+  if (has_formal(c)) add_formal_headlines(c, all);
   if (c.simulated > 0) {
     all.push_back({several ? "W2 by simulation, on average" : "W2 by simulation",
                    "\u2264 " + bound_text(c.simulated_sum / static_cast<double>(c.simulated)),
@@ -62,11 +70,13 @@ std::vector<Headline> headlines(const CertifyContents& c) {
                    Tone::Simulated});
   }
   if (c.statistics) {
-    const double upper = mean_of(c.upper_sum, c);
-    const std::string lower = number_text(mean_of(c.lower_sum, c));
+    const auto n = static_cast<double>(std::max<Index>(1, c.estimated));
+    const double upper = c.upper_sum / n;
+    const std::string lower = number_text(c.lower_sum / n);
     all.push_back({several ? "Estimated W2, on average" : "Estimated W2",
                    std::isnan(upper) ? "\u2265 " + lower : lower + " \u2013 " + number_text(upper),
-                   fmt::format("from {} samples; not certified", count_text(c.statistics->samples)),
+                   fmt::format("from {} samples{}; not certified", count_text(c.statistics->samples),
+                               c.estimated < c.inputs ? " at " + counted(c.estimated, "input") : ""),
                    Tone::Estimate});
   }
   if (c.classified > 0) {
@@ -81,13 +91,18 @@ std::vector<Headline> headlines(const CertifyContents& c) {
 void warn_of_bounds(const CertifyContents& c, std::vector<std::string>& all) {
   const std::string of = fmt::format(" of {} inputs", count_text(c.inputs));
   if (c.without_bound > 0) {
-    const bool cross = std::find(c.methods.begin(), c.methods.end(), "cross") != c.methods.end();
+    const auto is_there = [&](const char* method) {
+      return std::find(c.methods.begin(), c.methods.end(), method) != c.methods.end();
+    };
     all.push_back(
-        (c.joint ? "There is no certified bound"
-                 : "There is no certified bound at " + count_text(c.without_bound) + of) +
-        (cross
+        (c.joint ? "There is no formal bound"
+                 : "There is no formal bound at " + count_text(c.without_bound) + of) +
+        (is_there("cross")
              ? ": cross signatures have no certificate. The mixture is an approximation without a guarantee."
-             : "."));
+         : is_there("coupled") ? ": formal bounds of graphs cover neither masks nor tangents of this size. "
+                                 "What is certified is "
+                                 "certified by simulation."
+                               : "."));
   }
   if (c.above_scale > 0) {
     all.push_back(
@@ -116,7 +131,7 @@ std::vector<std::string> warnings(const CertifyContents& c) {
         "another law than the network's.");
   }
   warn_of_bounds(c, all);
-  if (c.upper_sum > 0.0 && c.bound_sum > kLoose * c.upper_sum) {
+  if (c.upper_sum > 0.0 && c.estimated == c.inputs && c.bound_sum > kLoose * c.upper_sum) {
     all.push_back(
         fmt::format("The certified bound is at least {} times the distance that a coupled simulation finds: "
                     "the mixture is closer "

@@ -81,6 +81,7 @@ struct CertifyContents {
   std::string missed_reason;
   Index simulated = 0;  ///< inputs with a bound certified by simulation
   double simulated_sum = 0.0, simulated_failure = 0.0;
+  Index estimated = 0;  ///< inputs with statistics
   double lower_sum = 0.0, upper_sum = 0.0;
   std::optional<TwoSidedStatistics> statistics;  ///< settings of all; numbers of the last
   std::optional<double> epsilon;

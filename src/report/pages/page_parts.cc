@@ -14,6 +14,7 @@
 
 #include "core/text_table.h"
 #include "mixcert/core/error.h"
+#include "network/graph/layer_graph.h"
 
 namespace mixcert::page {
 namespace {
@@ -76,6 +77,11 @@ std::string family_words(const Network& network) {
 
 std::string architecture_words(const Ensemble& ensemble) {
   const Network& first = ensemble.member(0);
+  if (first.graph() != nullptr) {
+    const LayerGraph& graph = *first.graph();
+    return fmt::format("{} \u2192 {}: {}", count_text(graph.inputs()), count_text(graph.outputs()),
+                       counted(graph.size() - 1, "layer"));
+  }
   Index parameters = 0;
   for (Index k = 0; k < first.layer_count(); ++k) parameters += first.layer(k).parameter_count();
   std::string one = fmt::format("{}; {}; {} parameters (means and covariances)", layer_words(first),

@@ -189,9 +189,9 @@ std::string AnswerReport::text() const {
   text += section("Variance of an observation", variances_table_, variances_);
   text += section("Covariances", covariances_table_, covariances_);
   const bool has_intervals = !topic_.classes || inputs_ == 1;
-  text += section("By simulation: draws of the network, no bound", simulated_table_, simulated_);
+  text += section("By simulation: from draws of the network itself", simulated_table_, simulated_);
   if (has_intervals)
-    text += section("Intervals by simulation: draws of the network, no bound", simulated_table_,
+    text += section("Intervals by simulation: from draws of the network itself", simulated_table_,
                     simulated_intervals_);
   return text + remarks();
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "certify/certifier.h"
 #include "certify/layer_table.h"
 #include "core/text_table.h"
 #include "report/terminal/text_report.h"
@@ -113,6 +114,7 @@ std::string CertifyReport::add(const Result& result) {
   relative_sum_ += result.relative_w2;
   seconds_ += result.seconds;
   if (result.statistics) {
+    ++estimated_;
     lower_sum_ += result.statistics->w2_lower;
     upper_sum_ += result.statistics->w2_upper;
     stein_sum_ += result.statistics->w2_stein;
@@ -131,7 +133,8 @@ std::string CertifyReport::add(const Result& result) {
 }
 
 std::string CertifyReport::row(const Result& result) const {
-  if (result.statistics) {
+  // Statistics that nobody asked for have no columns: they stand below the table.
+  if (options_.statistics > 0 && result.statistics) {
     return inputs_.row({options_.joint ? "joint" : std::to_string(result.input),
                         short_vector(result.mixture.mean()),
                         short_vector(result.mixture.standard_deviation()),
@@ -148,12 +151,13 @@ std::string CertifyReport::row(const Result& result) const {
                       short_time(result.seconds)});
 }
 
-/// Of hidden layer `layer` (from zero) of the networks that have it; "several" where they differ.
+/// Of hidden layer `layer` (from zero) of the networks that have it; "several" where they differ. Terms of
+/// graphs are those of activations: nothing is written out to count neurons.
 std::string CertifyReport::neurons(std::size_t layer) const {
   std::string text;
   for (Index i = 0; i < ensemble_.size(); ++i) {
     const Network& member = ensemble_.member(i);
-    if (static_cast<Index>(layer) >= member.hidden_count()) continue;
+    if (!member.is_written_out() || static_cast<Index>(layer) >= member.hidden_count()) continue;
     const std::string own = std::to_string(member.layer(static_cast<Index>(layer)).outputs());
     if (!text.empty() && text != own) return "several";
     text = own;
@@ -189,20 +193,25 @@ std::string CertifyReport::bound_line() const {
 }
 
 std::string CertifyReport::statistics_lines() const {
-  const bool has_upper = !std::isnan(upper_sum_);
-  std::string text = fmt::format(
-      "stat.: estimates from {}, not certified ({}):\n  W2 >= lower with confidence {}",
-      counted(statistics_->samples, "sample"), statistics_->assumption, statistics_->lower_confidence);
+  const bool has_upper = !std::isnan(upper_sum_), is_asked = options_.statistics > 0;
+  const auto n = static_cast<double>(estimated_);
+  const std::string lower = is_asked ? "lower" : short_number(lower_sum_ / n),
+                    upper = is_asked ? "upper" : short_number(upper_sum_ / n);
+  const std::string mean = is_asked || estimated_ == 1 ? "" : ", means over " + counted(estimated_, "input");
+  std::string text =
+      fmt::format("stat.: estimates from {}, not certified ({}){}:\n  W2 >= {} with confidence {}",
+                  counted(statistics_->samples, "sample"), statistics_->assumption, mean, lower,
+                  statistics_->lower_confidence);
   text +=
       has_upper
-          ? fmt::format("; W2 <= upper but for a probability of {}\n", statistics_->failure_probability)
-          : "; no upper estimate for mixtures of method signature or cross, or fitted to a law or to draws\n";
+          ? fmt::format("; W2 <= {} but for a probability of {}\n", upper, statistics_->failure_probability)
+          : "; no upper estimate for mixtures of method signature or cross, of graphs, or fitted to "
+            "a law or to draws\n";
   if (!std::isnan(stein_sum_)) {
-    const auto n = static_cast<double>(count_);
     text += fmt::format("  by Stein's method W2 is about {} (standard error {}), rare events apart\n",
                         short_number(stein_sum_ / n), short_number(stein_error_sum_ / n));
   }
-  if (std::isnan(bound_sum_)) return text;
+  if (std::isnan(bound_sum_) || estimated_ < count_) return text;
   const auto ratio = [&](const char* side, double sum) {
     return sum > 0.0 ? fmt::format("; at {} {}", side, short_number(bound_sum_ / sum)) : std::string();
   };

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/text_table.h"
+#include "network/graph/layer_graph.h"
 #include "report/terminal/text_report.h"
 #include "sensitivity/sensitivity.h"
 
@@ -78,10 +79,33 @@ std::string canonical_layers(const Network& network) {
                             counted(network.hidden_count(), "hidden layer"), counted(total, "parameter"));
 }
 
+/// Layers that keep their structure.
+std::string graph_text(const LayerGraph& graph) {
+  const TextTable nodes({{"node", 4}, {"layer", 28}, {"sees", 8}, {"values", 8}, {"random numbers", 14}});
+  std::string text = nodes.header();
+  Index numbers = 0;
+  for (Index k = 0; k < graph.size(); ++k) {
+    const GraphNode& node = graph.node(k);
+    std::string seen;
+    for (const Index from : node.from) seen += (seen.empty() ? "" : ", ") + std::to_string(from);
+    numbers += node.random_count();
+    text += nodes.row({std::to_string(k), node.title, seen, std::to_string(node.size),
+                       std::to_string(node.random_count())});
+  }
+  return text + fmt::format("\n{}, {}, {} in a draw\n", counted(graph.inputs(), "input"),
+                            counted(graph.outputs(), "output"), counted(numbers, "random number"));
+}
+
 }  // namespace
 
 std::string inspect_text(const std::vector<LayerSpec>& layers, const Ensemble& ensemble) {
   std::string text = layers_text(layers);
+  if (ensemble.size() == 1 && ensemble.member(0).graph() != nullptr) {
+    return text + "\nas certify --simulate draws it\n" + graph_text(*ensemble.member(0).graph()) +
+           "\nFormal bounds take it as it is where matrices would be large, and write convolutions, pools "
+           "and "
+           "blocks out as matrices where they are small or where there is dropout.\n";
+  }
   if (ensemble.size() > 1) {
     text += fmt::format("\nan ensemble of {} networks; the first, of weight {}, as it is certified\n",
                         ensemble.size(), short_number(ensemble.weights()(0)));

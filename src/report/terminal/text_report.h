@@ -61,6 +61,7 @@ class CertifyReport {
   double seconds_ = 0.0;
   double bound_sum_ = 0.0, bound_max_ = 0.0, relative_sum_ = 0.0;
   Index worst_ = 0;
+  Index estimated_ = 0;  ///< inputs with statistics
   double lower_sum_ = 0.0, upper_sum_ = 0.0;
   std::optional<TwoSidedStatistics> statistics_;  ///< the last one; its settings are those of all
   std::vector<LayerSum> layers_;

@@ -23,7 +23,7 @@ constexpr double kBeyondPilot = 1.4;
 /// How wide the band of quantiles is, about, in standard errors of a mean.
 constexpr double kBandErrors = 20.0;
 /// Numbers of components that are tried, and how much closer is worth more of them.
-constexpr Index kCounts[] = {1, 2, 3, 5};
+constexpr Index kCounts[] = {1, 2, 3, 5, 8, 12, 20};
 constexpr double kWorthMore = 1.05;
 
 double deviation_of(const Vector& draws) { return std::sqrt((draws.array() - draws.mean()).square().mean()); }
@@ -45,7 +45,7 @@ std::vector<GaussianMixture> fits_to(const OutputDraws& draws, Index most) {
   std::vector<GaussianMixture> fits;
   for (const Index count : kCounts) {
     if (most > 0 && count > most) break;
-    const UnitMixture unit = fit_mixture(target, count).mixture;
+    const UnitMixture unit = fit_mixture(target, count, kThoroughFit).mixture;
     std::vector<Gaussian> components;
     for (std::size_t i = 0; i < unit.means.size(); ++i) {
       const double own = deviation * unit.deviations[i];

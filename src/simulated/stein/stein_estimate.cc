@@ -154,11 +154,7 @@ std::optional<SteinEstimate> stein_estimate(const SimulationRequest& request, co
       [&](Index i) {
         RandomBits bits(settings.seed, DrawUse::Stein, settings.input, static_cast<std::uint64_t>(i));
         const auto draw = [&] { return Vector(standard_normals(bits, chain.normal_count(), 1)); };
-        const auto uniform = [&] {
-          std::uint64_t word = 0;
-          bits.fill({&word, 1});
-          return static_cast<double>(word >> 11U) * 0x1.0p-53;
-        };
+        const auto uniform = [&] { return bits.uniform(); };
         all[static_cast<std::size_t>(i)] =
             integrands_of(stein_tensors(chain, draw, uniform), covariance, factor);
       },

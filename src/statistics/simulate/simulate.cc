@@ -13,6 +13,7 @@
 
 #include "mixcert/core/error.h"
 #include "mixcert/core/rng.h"
+#include "network/graph/graph_paths.h"
 #include "statistics/simulate/layer_noise.h"
 #include "statistics/simulate/normal_source.h"
 
@@ -100,6 +101,34 @@ class Simulator {
   std::vector<NoiseTerms> noise_;               // per layer; none for a Gaussian first one
 };
 
+/// Pieces of samples of one network.
+struct Sampler {
+  Index piece_size = 0;
+  std::function<Matrix(Generator&, Index)> draw;  ///< outputs x samples, those of several inputs stacked
+};
+
+/// Layers that keep their structure (O.1).
+Sampler graph_sampler(const LayerGraph& graph, const Matrix& inputs) {
+  return {block_draws(graph), [&graph, inputs](Generator& generator, Index samples) {
+            const NormalSource source = [&](Matrix& out) { fill_normal(generator, out); };
+            if (inputs.cols() == 1)
+              return run_block(graph, inputs.col(0), BlockRandomness(graph, samples, source));
+            Matrix made(graph.outputs() * inputs.cols(), samples);
+            for (Index i = 0; i < samples; ++i) made.col(i) = run_jointly(graph, inputs, source).reshaped();
+            return made;
+          }};
+}
+
+Sampler chain_sampler(const Network& network, ConstMatrixRef inputs) {
+  const auto simulator = std::make_shared<const Simulator>(network, inputs);
+  const Index rows = network.outputs() * inputs.cols();
+  return {std::max<Index>(1, kPieceColumns / inputs.cols()),
+          [simulator, rows](Generator& generator, Index samples) {
+            // The columns of a sample one after the other are its input-major result.
+            return Matrix(simulator->run(generator, samples).reshaped(rows, samples));
+          }};
+}
+
 Matrix simulate_inputs(const Network& network, ConstMatrixRef inputs, std::uint64_t stream_index,
                        const SimulationOptions& options) {
   require(inputs.rows() == network.inputs() && inputs.cols() > 0,
@@ -107,18 +136,17 @@ Matrix simulate_inputs(const Network& network, ConstMatrixRef inputs, std::uint6
               std::to_string(inputs.rows()) + " x " + std::to_string(inputs.cols()));
   require(inputs.allFinite(), "simulate: an input is not finite");
   require(options.samples > 0, "simulate: expected samples >= 1, got " + std::to_string(options.samples));
-  const Index piece_size = std::max<Index>(1, kPieceColumns / inputs.cols());
-  const Index piece_count = (options.samples + piece_size - 1) / piece_size;
-  const Simulator simulator(network, inputs);
+  const Sampler sampler = network.graph() != nullptr
+                              ? graph_sampler(*network.graph(), network.features(inputs).values)
+                              : chain_sampler(network, inputs);
+  const Index piece_count = (options.samples + sampler.piece_size - 1) / sampler.piece_size;
   Matrix result(network.outputs() * inputs.cols(), options.samples);
   const auto run_piece = [&](Index piece) {
     Generator generator =
         make_generator(options.seed, Stream::Network, stream_index, static_cast<std::uint64_t>(piece));
-    const Index first = piece * piece_size;
-    const Index count = std::min(piece_size, options.samples - first);
-    const Matrix outputs = simulator.run(generator, count);
-    // The columns of a sample one after the other are its input-major result.
-    result.middleCols(first, count) = outputs.reshaped(result.rows(), count);
+    const Index first = piece * sampler.piece_size;
+    const Index count = std::min(sampler.piece_size, options.samples - first);
+    result.middleCols(first, count) = sampler.draw(generator, count);
   };
   parallel_for(piece_count, options.threads, run_piece, options.cancel);
   return result;

@@ -30,8 +30,16 @@ struct FitTarget {
 };
 FitTarget fit_target(const DistributionCurve& curve);
 
+/// Steps at most; a fit is done when one gains less than the part `little`.
+struct FitEffort {
+  int steps;
+  double little;
+};
+constexpr FitEffort kQuickFit{16, 1e-3};      ///< beside a computation of a few milliseconds
+constexpr FitEffort kThoroughFit{200, 1e-6};  ///< beside a simulation
+
 /// `count` components.
-MixtureFit fit_mixture(const FitTarget& target, Index count);
+MixtureFit fit_mixture(const FitTarget& target, Index count, const FitEffort& effort);
 
 /// W2 between the law and the mixture; infinite where nothing is known.
 UpperBound distance_to_mixture(const ComputedLaw& law, const UnitMixture& mixture);

@@ -21,10 +21,7 @@ constexpr double kSpacing = 0.1875;
 constexpr double kReach = 5.5;
 // Weights 1 / density are those of this density at least: farther out errors are those of probabilities.
 constexpr double kLeastDensity = 3e-4;
-constexpr int kSteps = 16;
 constexpr double kLargestStep = 0.7;
-// The fit is done when a step gains less than this part.
-constexpr double kLittle = 1e-3;
 constexpr double kSmallestDeviation = 0.2;
 
 /// Phi to seven digits (Abramowitz and Stegun, 26.2.17), from the density.
@@ -59,9 +56,9 @@ class Fit {
 
   [[nodiscard]] double cost() const { return std::sqrt(cost_); }
 
-  void improve() {
+  void improve(const FitEffort& effort) {
     double damping = 1e-2;
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < effort.steps; ++step) {
       Matrix normal = jacobian_.transpose() * jacobian_;
       const Vector gradient = jacobian_.transpose() * residuals_;
       const double ridge = 1e-9 * normal.trace();
@@ -77,7 +74,7 @@ class Fit {
         damping *= 8.0;
         continue;
       }
-      const bool is_done = cost > (1.0 - kLittle) * cost_;
+      const bool is_done = cost > (1.0 - effort.little) * cost_;
       at_ = next;
       residuals_.swap(residuals);
       jacobian_.swap(jacobian);
@@ -164,9 +161,9 @@ FitTarget fit_target(const DistributionCurve& curve) {
   return target;
 }
 
-MixtureFit fit_mixture(const FitTarget& target, Index count) {
+MixtureFit fit_mixture(const FitTarget& target, Index count, const FitEffort& effort) {
   Fit fit(target, count);
-  fit.improve();
+  fit.improve(effort);
   return {fit.mixture(), fit.cost()};
 }
 

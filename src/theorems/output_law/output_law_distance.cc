@@ -125,7 +125,7 @@ UnitMixture best_fit(const DistributionCurve& curve, Index most, double wanted) 
   const FitTarget target = fit_target(curve);
   for (const Index count : kCounts) {
     if (count > most) break;
-    fits.push_back(fit_mixture(target, count));
+    fits.push_back(fit_mixture(target, count, kQuickFit));
     if (fits.back().distance < 0.8 * wanted) break;
   }
   double least = INFINITY;

@@ -12,6 +12,7 @@
 #include "io/test_files.h"
 #include "lab/train/synthetic_data.h"
 #include "mixcert/io/model_file.h"
+#include "mixcert/statistics/simulate.h"
 #include "train/train.h"
 
 namespace mixcert::lab {
@@ -19,7 +20,7 @@ namespace {
 
 TEST(ModelOutput, CoreComputesTheSameOutputs) {
   const DenseNet net({3, 5, 2}, Activation(ActivationFunction::Tanh), {0.0, 0.0});
-  const DenseLaw law{normal_rows(1, net.parameter_count(), 1).col(0), {}};
+  const ParameterLaw law{normal_rows(1, net.parameter_count(), 1).col(0), {}};
   const test::TempDirectory directory;
   write_dense_network(directory / "net.safetensors", net, law, {});
   const Network network = load_network(directory / "net.safetensors");
@@ -73,11 +74,101 @@ TEST(ModelOutput, StackHasHeadFeaturesBackboneAndWhole) {
 
 TEST(ModelOutput, BackboneCanBeUsedAgain) {
   const test::TempDirectory directory;
-  const ConvNet conv({1, 8, 8}, 0.0);
+  const ConvNet conv = make_backbone(Backbone::Vgg2, BackbonePooling::Usual, {1, 8, 8}, {});
   const FloatVector parameters = normal_rows(3, conv.parameter_count(), 1).col(0);
   write_backbone(directory / "b.safetensors", conv, parameters.data(), {});
   EXPECT_EQ(read_backbone(directory / "b.safetensors", conv), parameters);
-  EXPECT_THROW(read_backbone(directory / "b.safetensors", ConvNet({3, 8, 8}, 0.0)), FileError);
+  const ConvNet other = make_backbone(Backbone::Vgg2, BackbonePooling::Usual, {3, 8, 8}, {});
+  EXPECT_THROW(read_backbone(directory / "b.safetensors", other), FileError);
+}
+
+TEST(ModelOutput, BayesianLenetIsOneFileThatCanBeDrawnFrom) {
+  const test::TempDirectory directory;
+  const Dataset data = image_data(16, 60, 3);
+  TrainOptions options;
+  options.backbone = Backbone::Lenet5;
+  options.backbone_kernels = BackboneKernels::Random;
+  options.batch_size = 20;
+  options.epochs = 30;
+  options.learning_rate = 0.02;
+  // Sixty images say little about so many weights: at temper 1 the posterior stays near the prior.
+  options.temper = 1e-3;
+  options.prior_precision = 20.0;
+  options.initial_std = 0.01;
+  options.threads = 1;
+  const TrainSummary summary = train(data, options, directory / "net.safetensors");
+  EXPECT_EQ(directory.count(), 1);
+  EXPECT_GT(summary.history.back().log_likelihood, summary.history.front().log_likelihood + 0.3);
+  EXPECT_EQ(
+      layer_types(directory / "net.safetensors"),
+      (std::vector<std::string>{"conv2d", "activation", "avg_pool2d", "conv2d", "activation", "avg_pool2d",
+                                "flatten", "dense", "activation", "dense", "activation", "dense"}));
+  for (const LayerSpec& layer : load_layers(directory / "net.safetensors")) {
+    const auto* spec = std::get_if<Conv2dSpec>(&layer.variant());
+    if (spec == nullptr) continue;
+    EXPECT_GT(spec->kernel_variance.minCoeff(), 0.0);
+    EXPECT_GT(spec->bias_variance.minCoeff(), 0.0);
+  }
+  // Mean draws of the file classify as the training says.
+  const Network network = load_network(directory / "net.safetensors");
+  SimulationOptions simulation;
+  simulation.samples = 100;
+  Index right = 0;
+  for (Index n = 0; n < 20; ++n) {
+    Index best = 0;
+    simulate(network, data.test.inputs.row(n).transpose().cast<double>(), n, simulation)
+        .rowwise()
+        .mean()
+        .maxCoeff(&best);
+    right += best == data.test.labels[static_cast<std::size_t>(n)] ? 1 : 0;
+  }
+  EXPECT_NEAR(static_cast<double>(right) / 20.0, summary.test_samples->score, 0.2);
+}
+
+/// With the smallest deviations every draw is the mean network, which the lab computes too.
+TEST(ModelOutput, ConvolutionsOfTheFileAreThoseThatWereTrained) {
+  const test::TempDirectory directory;
+  for (const Backbone backbone : {Backbone::Lenet5, Backbone::Vgg2}) {
+    const ConvNet conv = make_backbone(backbone, BackbonePooling::Usual, {1, 16, 16}, {});
+    const StackNet net{conv, DenseNet({conv.features(), 3}, Activation(ActivationFunction::Relu), {0.0})};
+    const FloatVector weights = net.initial_weights(4);
+    const FloatVector tiny = FloatVector::Constant(weights.size(), 1e-12F);
+    const Index before = net.dense_offset();
+    const Index behind = net.dense.parameter_count();
+    write_full_network(directory / "net.safetensors", net, {weights.head(before), tiny.head(before)},
+                       {weights.tail(behind), tiny.tail(behind)}, {});
+    const Network network = load_network(directory / "net.safetensors");
+    const FloatRows image = normal_rows(6, 1, 256);
+    SimulationOptions simulation;
+    simulation.samples = 2;
+    const Matrix drawn = simulate(network, image.row(0).transpose().cast<double>(), 0, simulation);
+    const FloatRows outputs = predict(net, weights, image, 1);
+    const Vector expected = outputs.row(0).transpose().cast<double>();
+    EXPECT_LT((drawn.col(1) - expected).norm(), 1e-3 * expected.norm());
+  }
+}
+
+TEST(ModelOutput, StackWithMasksHasThemInTheWholeFile) {
+  const test::TempDirectory directory;
+  const Dataset data = image_data(8, 30, 3);
+  TrainOptions options;
+  options.inference = Inference::Dropout;
+  options.backbone = Backbone::Vgg2;
+  options.backbone_dropout = 0.2;
+  options.backbone_dropout_unit = DropoutUnit::Channel;
+  options.dropout_rate = "0.3";
+  options.epochs = 6;
+  options.learning_rate = 1e-3;
+  options.threads = 1;
+  const TrainSummary summary = train(data, options, directory / "net.safetensors");
+  EXPECT_GT(summary.history.back().log_likelihood, summary.history.front().log_likelihood);
+  const std::vector<std::string> block = {"conv2d",     "activation", "conv2d",
+                                          "activation", "max_pool2d", "dropout2d"};
+  std::vector<std::string> expected = block;
+  expected.insert(expected.end(), block.begin(), block.end());
+  expected.insert(expected.end(), {"flatten", "dense", "activation", "dropout", "dense"});
+  EXPECT_EQ(layer_types(directory / "net.full.safetensors"), expected);
+  EXPECT_NO_THROW((void)load_layers(directory / "net.full.safetensors"));
 }
 
 TEST(ModelOutput, DropoutIsInTheFileThatCertifyReads) {

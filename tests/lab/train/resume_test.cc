@@ -37,6 +37,20 @@ const Kind kKinds[] = {
        o.backbone_epochs = 2;
        o.backbone_dropout = 0.2;
      }},
+    {"MeanFeatures", true,
+     [](TrainOptions& o) {
+       o.backbone = Backbone::Vgg2;
+       o.backbone_epochs = 2;
+       o.backbone_dropout = 0.2;
+       o.head_features = HeadFeatures::Mean;
+     }},
+    {"RandomKernels", true,
+     [](TrainOptions& o) {
+       o.backbone = Backbone::Vgg2;
+       o.backbone_kernels = BackboneKernels::Random;
+       o.backbone_dropout = 0.1;
+       o.warm_up_epochs = 2;
+     }},
     {"BackboneAndDropout", true,
      [](TrainOptions& o) {
        o.inference = Inference::Dropout;

@@ -75,6 +75,39 @@ TEST(TrainOptions, DefaultsAreValidForEveryInference) {
   }
 }
 
+TEST(TrainOptions, Lenet5BringsItsHead) {
+  TrainOptions options;
+  options.backbone = Backbone::Lenet5;
+  EXPECT_EQ(options.layer_sizes(400, 10), (std::vector<Index>{400, 120, 84, 10}));
+}
+
+TEST(TrainOptions, RandomKernelsNeedABackboneAndALaw) {
+  TrainOptions options;
+  options.backbone_kernels = BackboneKernels::Random;
+  EXPECT_THROW(options.validate(), InvalidArgument);
+  options.backbone = Backbone::Lenet5;
+  EXPECT_NO_THROW(options.validate());
+  EXPECT_TRUE(options.trains_convolutions());
+  options.prior = "prior.safetensors";
+  EXPECT_THROW(options.validate(), InvalidArgument);
+  options.prior.clear();
+  options.inference = Inference::Dropout;
+  EXPECT_THROW(options.validate(), InvalidArgument);
+}
+
+TEST(TrainOptions, MasksArePartOfAHeadsTraining) {
+  TrainOptions options;
+  options.backbone = Backbone::Vgg2;
+  EXPECT_FALSE(options.has_masked_features());
+  options.backbone_dropout = 0.2;
+  EXPECT_TRUE(options.has_masked_features());
+  options.head_features = HeadFeatures::Mean;
+  EXPECT_FALSE(options.has_masked_features());
+  options.head_features = HeadFeatures::Masked;
+  options.inference = Inference::Dropout;
+  EXPECT_FALSE(options.has_masked_features());
+}
+
 TEST(TrainOptions, BackboneFileNeedsAVariationalHead) {
   TrainOptions options;
   options.backbone_from = "b.safetensors";

@@ -13,7 +13,7 @@ namespace mixcert {
 namespace {
 
 // Neurons looked at: those with the largest local errors. Every one costs a pass over the table of rules.
-constexpr std::size_t kMostNeurons = 16;
+constexpr std::size_t kMostSplitNeurons = 16;
 
 /// Takes the direction of coordinate j out of `rest` (P.3) and returns it; zero where nothing is left.
 Vector take_direction(Matrix& rest, Index j) {
@@ -162,7 +162,7 @@ std::vector<SplitDirection> ComponentSplitter::choose(const Gaussian& component,
   std::sort(errors.begin(), errors.end());
   std::vector<Neuron> neurons;
   for (const auto& [error, j] : errors) {
-    if (neurons.size() < kMostNeurons && error < 0.0) neurons.push_back(describe(component, j));
+    if (neurons.size() < kMostSplitNeurons && error < 0.0) neurons.push_back(describe(component, j));
   }
   Choice choice(std::move(neurons), local);
   while (choice.improve(budget)) {

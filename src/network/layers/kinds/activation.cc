@@ -40,6 +40,7 @@ class ActivationKind final : public Elementwise<DeterministicLayer<ActivationSpe
     return std::make_unique<ActivationStep>(spec().activation);
   }
   void expand(ChainBuilder& builder) const override { builder.chain().activation(spec().activation); }
+  void add_to(GraphBuilder& builder) const override { builder.activation(title(), spec().activation); }
 };
 
 }  // namespace

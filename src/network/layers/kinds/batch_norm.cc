@@ -2,6 +2,7 @@
 //
 // Batch norm with running statistics: one factor and one summand per channel (L.3).
 #include <cmath>
+#include <utility>
 
 #include "network/layers/geometry.h"
 #include "network/layers/kind_bases.h"
@@ -83,6 +84,16 @@ class BatchNormKind final : public DeterministicLayer<BatchNormSpec> {
   void charge_step(const LayerShape& /*before*/, MemoryBudget& /*budget*/) const override {}
   void expand(ChainBuilder& builder) const override {
     builder.chain().scale(spec().name, batch_norm_scale(spec(), builder.shape()));
+  }
+  [[nodiscard]] bool has_structure() const override { return false; }
+  void add_to(GraphBuilder& builder) const override {
+    BatchNormScale own = batch_norm_scale(spec(), builder.shape());
+    Vector sizes(own.scale.size());
+    for (Index i = 0; i < sizes.size(); ++i) {
+      const Index channel = i / builder.shape().positions();
+      sizes(i) = std::abs(own.scale(i) * spec().running_mean(channel)) + std::abs(spec().bias(channel));
+    }
+    builder.affine(title(), scale_operator(std::move(own.scale), std::move(own.shift), std::move(sizes)));
   }
 };
 

@@ -171,6 +171,8 @@ class Conv2dKind final : public SingleLayer<Conv2dSpec> {
   void expand(ChainBuilder& builder) const override {
     builder.chain().affine(expand_convolution(spec(), builder.budget()));
   }
+  [[nodiscard]] bool has_structure() const override { return true; }
+  void add_to(GraphBuilder& builder) const override { builder.affine(title(), convolution_operator(spec())); }
 };
 
 }  // namespace

@@ -70,6 +70,8 @@ class DenseKind final : public SingleLayer<DenseSpec> {
   /// The layer itself holds as much.
   void charge_step(const LayerShape& /*before*/, MemoryBudget& /*budget*/) const override {}
   void expand(ChainBuilder& builder) const override { builder.chain().affine(layer()); }
+  [[nodiscard]] bool has_structure() const override { return false; }
+  void add_to(GraphBuilder& builder) const override { builder.affine(title(), dense_operator(layer())); }
 
  private:
   [[nodiscard]] const DenseLayer& layer() const { return spec().layer; }

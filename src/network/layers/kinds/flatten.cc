@@ -22,6 +22,8 @@ class FlattenKind final : public DeterministicLayer<FlattenSpec> {
   }
   void charge_step(const LayerShape& /*before*/, MemoryBudget& /*budget*/) const override {}
   void expand(ChainBuilder& /*builder*/) const override {}
+  [[nodiscard]] bool has_structure() const override { return false; }
+  void add_to(GraphBuilder& /*builder*/) const override {}
 };
 
 }  // namespace

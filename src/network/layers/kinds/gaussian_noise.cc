@@ -27,6 +27,11 @@ class GaussianNoiseKind final : public NoiseLayer<GaussianNoiseSpec> {
     builder.chain().noise("noise", Vector::Zero(size),
                           IndependentBias{Vector::Constant(size, spec().deviation * spec().deviation)});
   }
+  void add_to(GraphBuilder& builder) const override {
+    const Index size = builder.shape().size();
+    if (spec().deviation > 0.0)
+      builder.affine(title(), noise_operator(Vector::Constant(size, spec().deviation), Vector::Zero(size)));
+  }
 };
 
 }  // namespace

@@ -85,6 +85,8 @@ class MixtureKind final : public KindOf<MixtureSpec> {
     refuse_unchosen();
   }
   void expand(ChainBuilder& /*builder*/) const override { refuse_unchosen(); }
+  [[nodiscard]] bool has_structure() const override { return false; }
+  void add_to(GraphBuilder& /*builder*/) const override { refuse_unchosen(); }
 
  private:
   [[noreturn]] static void refuse_unchosen() {

@@ -83,7 +83,8 @@ class AveragePoolStep : public PoolStep {
     }
     value = sum / count;
     const double gamma = rounding_gamma(taps() + 1);
-    error = (1.0 + 2.0 * rounding_gamma(taps() + 8)) * (bound + gamma * magnitude) / count + kUnderflow;
+    error =
+        (1.0 + 2.0 * rounding_gamma(taps() + 8)) * (bound + gamma * magnitude) / count + kFeatureUnderflow;
   }
 };
 
@@ -101,6 +102,7 @@ class PoolKind : public DeterministicLayer<Spec> {
   [[nodiscard]] LayerShape geometry(const LayerShape& before) const final { return *behind(before); }
   /// Refuses: a pool cannot be the first that speaks of sizes.
   void tell_input(InputShape& /*input*/) const final { (void)behind({}); }
+  [[nodiscard]] bool has_structure() const final { return true; }
   void charge_step(const LayerShape& before, MemoryBudget& budget) const final {
     budget.take(std::string(Spec::kType), 32.0 * tap_count(window(), before.image));
   }
@@ -124,6 +126,9 @@ class AvgPool2dKind final : public PoolKind<AvgPool2dSpec> {
   void expand(ChainBuilder& builder) const override {
     builder.chain().affine(expand_average_pool(window(), builder.shape(), builder.budget()));
   }
+  void add_to(GraphBuilder& builder) const override {
+    builder.affine(title(), average_pool_operator(window(), builder.shape()));
+  }
 };
 
 class MaxPool2dKind final : public PoolKind<MaxPool2dSpec> {
@@ -140,6 +145,7 @@ class MaxPool2dKind final : public PoolKind<MaxPool2dSpec> {
         builder.chain().activation(Activation(ActivationFunction::Relu), std::move(round.unchanged));
     }
   }
+  void add_to(GraphBuilder& builder) const override { builder.maximum(title(), window()); }
 };
 
 }  // namespace

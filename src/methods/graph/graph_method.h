@@ -1,0 +1,32 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Formal bounds of networks that stay graphs of operators (graph_chain.h), as a method: for those whose
+// matrices, written out, would be large.
+#pragma once
+
+#include "methods/approximation_method.h"
+#include "methods/graph/graph_chain.h"
+#include "methods/prepared.h"
+
+namespace mixcert {
+
+/// Why the network has no bound of this kind; empty: it has.
+std::string graph_method_refusal(const Network& network);
+
+class GraphMethod {
+ public:
+  /// `prepared` must outlive this; its network has a graph.
+  explicit GraphMethod(const Prepared& prepared);
+
+  /// There is no trace, and no layer of the canonical network that a term would be of.
+  [[nodiscard]] Certified certify(ConstVectorRef input) const;
+
+ private:
+  const Prepared& prepared_;
+  GraphChain chain_;
+};
+
+/// The bound of `formal` for another Gaussian: their distance is added.
+void give_formal_bound(const Certified& formal, const Options& options, Result& result);
+
+}  // namespace mixcert

@@ -1,0 +1,53 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Any network beside its Gaussian, from the same random numbers, docs/theory/graphs.md (O.7): the mean cost
+// bounds W2 from above. Pilot, centre and costs are of draws of their own.
+#pragma once
+
+#include <optional>
+
+#include "mixcert/certificate/result.h"
+#include "mixcert/mixture/gaussian_mixture.h"
+#include "simulated/graph/graph_slopes.h"
+#include "simulated/graph/linear_surrogate.h"
+#include "simulated/simulation_settings.h"
+
+namespace mixcert {
+
+class GraphCoupling {
+ public:
+  /// `graph` must outlive this; at most `components` where masks are enumerated, 0: as many as are of use.
+  GraphCoupling(const LayerGraph& graph, GraphInput input, const SimulationSettings& settings,
+                Index components = 1);
+
+  [[nodiscard]] const Vector& input() const { return input_.values; }
+
+  /// N(c, sum_k L_k L_k'), or a mixture where masks are enumerated (O.10).
+  [[nodiscard]] const GaussianMixture& mixture() const { return mixture_; }
+  /// What a bound of the distance adds to the root of the mean cost.
+  [[nodiscard]] double beyond_cost() const { return beyond_cost_; }
+  /// y - c - (y^ - E y^) of draws, a column each.
+  [[nodiscard]] Matrix differences(DrawUse use, Index draws) const;
+  /// |y - y^|^2 of draws; with norms each is no less than the exact one.
+  [[nodiscard]] Vector costs(DrawUse use, Index draws, const GraphNorms* norms = nullptr) const;
+  /// A bound of W2 to mixture() certified by simulation (O.7); a gap where there is none.
+  [[nodiscard]] SimulatedBound bound(const GraphNorms& norms) const;
+
+ private:
+  void choose_masks(Index components);
+  /// Errors of the drawn outputs, in Euclidean norm.
+  [[nodiscard]] DrawRow draw_costs(const BlockRandomness& randomness, const GraphNorms* norms) const;
+
+  const LayerGraph& graph_;
+  GraphInput input_;
+  SimulationSettings settings_;
+  LinearSurrogate surrogate_;
+  MaskForm form_ = MaskForm::Normal;
+  Vector centre_;
+  GaussianMixture mixture_;
+  double beyond_cost_ = 0.0;
+  double factor_size_ = 0.0;  ///< |L|_F
+  Index normals_ = 0;         ///< of one draw
+};
+
+}  // namespace mixcert

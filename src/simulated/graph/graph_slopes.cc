@@ -1,0 +1,121 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+#include "simulated/graph/graph_slopes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/overloaded.h"
+#include "network/graph/graph_paths.h"
+#include "simulated/network_paths.h"
+
+namespace mixcert {
+namespace {
+
+/// With larger ones underflow of squares could hide more than kUnderflow.
+constexpr double kLargestNorm = 1e30;
+
+/// A maximum moves by no more than the largest move of its window, and a pixel is in several.
+double stretch_of(const MaximumNode& node) {
+  std::vector<double> counts(static_cast<std::size_t>(node.pixels));
+  for (const auto& window : node.windows) {
+    for (const Index pixel : window) ++counts[static_cast<std::size_t>(pixel)];
+  }
+  return std::sqrt(*std::max_element(counts.begin(), counts.end()));
+}
+
+}  // namespace
+
+std::string graph_tail_refusal(const LayerGraph& graph) {
+  if (graph.has_masks()) return "no tail is proven behind dropout";
+  return "";
+}
+
+GraphNorms::GraphNorms(const LayerGraph& graph) : graph_(graph) {
+  for (Index k = 0; k < graph.size(); ++k) {
+    nodes_.push_back(std::visit(Overloaded{[](const AffineNode& node) -> Node {
+                                             return {node.layer->norms(), 0.0};
+                                           },
+                                           [](const ActivationNode& node) -> Node {
+                                             return {{}, node.activation.lipschitz().upper};
+                                           },
+                                           [](const MaximumNode& node) -> Node {
+                                             return {{}, enlarged(stretch_of(node))};
+                                           },
+                                           [](const MaskNode&) -> Node {
+                                             return {{}, INFINITY};
+                                           },
+                                           [](const OneOf<InputNode, SumNode> auto&) -> Node {
+                                             return {{}, 1.0};
+                                           }},
+                                graph.node(k).work));
+  }
+}
+
+bool GraphNorms::is_ordinary() const {
+  return std::all_of(nodes_.begin(), nodes_.end(), [](const Node& node) {
+    return node.affine.mean <= kLargestNorm && node.affine.noise <= kLargestNorm;
+  });
+}
+
+double GraphNorms::stretch(Index node, double q) const {
+  if (!std::holds_alternative<AffineNode>(graph_.node(node).work)) return at(node).stretch;
+  const AffineOperator::Norms& own = at(node).affine;
+  return enlarged(own.mean + std::sqrt(own.noise + (q - 2.0) * own.noise_largest));
+}
+
+GraphSlopes::GraphSlopes(const GraphNorms& norms, const GraphInput& input)
+    : norms_(norms), nodes_(static_cast<std::size_t>(norms.graph().size())) {
+  const LayerGraph& graph = norms.graph();
+  const NormalSource zeros = [](Matrix& out) { out.setZero(); };
+  // The path of numbers: all normals are zero.
+  const auto visit = [&](Index k, const std::vector<const Matrix*>& in, const Matrix& out) {
+    Node& own = nodes_[static_cast<std::size_t>(k)];
+    const Vector x = in.front()->col(0);
+    std::visit(Overloaded{[&](const AffineNode& node) {
+                            own.noise = node.layer->noise_at(x);
+                            own.error = node.layer->apply_error(x.norm());
+                          },
+                          [&](const ActivationNode& node) {
+                            own.error = enlarged(std::sqrt(static_cast<double>(x.size())) *
+                                                 node.activation.value_error(x.cwiseAbs().maxCoeff()));
+                          },
+                          [&](const SumNode&) {
+                            own.error = rounding_gamma(static_cast<Index>(in.size())) * enlarged(out.norm());
+                            for (const Matrix* one : in)
+                              own.error += rounding_gamma(static_cast<Index>(in.size())) * one->norm();
+                          },
+                          [](const OneOf<InputNode, MaximumNode, MaskNode> auto&) {}},
+               graph.node(k).work);
+  };
+  nodes_.front().error = input.error;
+  (void)run_block(graph, input.values, BlockRandomness(graph, 1, zeros), visit);
+}
+
+double GraphSlopes::of_outputs(double q) const {
+  const LayerGraph& graph = norms_.graph();
+  const auto count = nodes_.size();
+  // phi: norms of how far values are from the path.
+  std::vector<double> phi(count, 0.0), source(count, 0.0), reach(count, 0.0);
+  phi.front() = nodes_.front().error;
+  for (std::size_t k = 1; k < count; ++k) {
+    const Node& own = nodes_[k];
+    double before = 0.0;
+    for (const Index from : graph.node(static_cast<Index>(k)).from)
+      before += phi[static_cast<std::size_t>(from)];
+    const double noise = std::sqrt(own.noise.total + (q - 2.0) * own.noise.largest * own.noise.largest);
+    phi[k] = enlarged(norms_.stretch(static_cast<Index>(k), q) * before + noise + own.error + kUnderflow);
+    source[k] = enlarged(own.noise.largest + own.noise.change * before + kUnderflow);
+  }
+  // reach: how a source at a node reaches the outputs; later nodes are independent of it.
+  reach.back() = 1.0;
+  double squares = 0.0;
+  for (std::size_t k = count - 1; k > 0; --k) {
+    squares += std::pow(reach[k] * source[k], 2);
+    const double carried = enlarged(reach[k] * norms_.stretch(static_cast<Index>(k), q));
+    for (const Index from : graph.node(static_cast<Index>(k)).from)
+      reach[static_cast<std::size_t>(from)] += carried;
+  }
+  return enlarged(std::sqrt(enlarged(squares)));
+}
+
+}  // namespace mixcert

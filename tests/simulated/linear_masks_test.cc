@@ -1,0 +1,166 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Dropout inside convolutional networks, masks kept as masks, docs/theory/graphs.md (O.10): the mixture's law
+// against exact sums, and its distance against sorted draws of one output.
+#include "simulated/graph/linear_masks.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "simulated/graph/graph_coupling.h"
+#include "simulated/graph_cases.h"
+#include "support/random_specs.h"
+
+namespace mixcert::testing {
+namespace {
+
+NormalSource source_of(Generator& generator) {
+  return [&](Matrix& out) { out = random_matrix(generator, out.rows(), out.cols()); };
+}
+
+/// conv, relu, dropout of elements or channels, dense.
+GraphCase masked_case(std::uint64_t seed, bool channels, double rate, Index outputs) {
+  Generator generator = make_generator(seed, Stream::Example, 2940);
+  const LayerSpec mask = channels ? LayerSpec(Dropout2dSpec{rate}) : LayerSpec(DropoutSpec{rate});
+  const std::vector<LayerSpec> layers = {convolution(generator, {1, {4, 4}, true}, 6, 3, 1, 0.05, "c0"),
+                                         activation_spec(ActivationFunction::Relu), mask, FlattenSpec{},
+                                         dense(generator, 96, outputs, 0.05, "head")};
+  return {build_graph(layers), random_vector(generator, 16)};
+}
+
+LinearSurrogate surrogate_of(const GraphCase& at, Generator& generator) {
+  GraphPilot pilot(at.graph, at.input);
+  pilot.add(BlockRandomness(at.graph, 500, source_of(generator)));
+  return {at.graph, at.input, pilot.nodes()};
+}
+
+TEST(LinearMasks, TheMixtureHasTheMomentsOfTheSurrogate) {
+  for (const bool channels : {false, true}) {
+    for (const Index components : {1, 4, 64}) {
+      const GraphCase at = masked_case(3, channels, 0.3, 2);
+      Generator generator = make_generator(4, Stream::Example, 2941);
+      const LinearSurrogate surrogate = surrogate_of(at, generator);
+      const MaskMixture made = mask_mixture(at.graph, surrogate, components);
+      EXPECT_LE(made.mixture.size(), components);
+      EXPECT_NEAR(made.mixture.weights().sum(), 1.0, 1e-12);
+      EXPECT_LE(made.mixture.mean().norm(), 1e-12);
+      EXPECT_LE((made.mixture.covariance() - surrogate.covariance()).norm(),
+                1e-10 * surrogate.covariance().norm());
+      const Matrix draws = surrogate.centred(at.graph, BlockRandomness(at.graph, 40000, source_of(generator)),
+                                             MaskForm::Factor);
+      const Matrix sampled = draws * draws.transpose() / 40000.0;
+      EXPECT_LE((sampled - surrogate.covariance()).norm(), 0.05 * surrogate.covariance().norm());
+    }
+  }
+}
+
+/// Distance of sorted draws of one coordinate: no more than that of all.
+double sorted_distance(Vector a, Vector b) {
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  return (a - b).norm() / std::sqrt(static_cast<double>(a.size()));
+}
+
+Vector draws_of(const GaussianMixture& mixture, Index count, Generator& generator) {
+  std::discrete_distribution<Index> choice(mixture.weights().begin(), mixture.weights().end());
+  std::normal_distribution<> normal;
+  Vector all(count);
+  for (double& one : all) {
+    const Gaussian& own = mixture.component(choice(generator));
+    one = own.mean(0) + std::sqrt(own.covariance.variances()(0)) * normal(generator);
+  }
+  return all;
+}
+
+/// A law on the line: weights, means, deviations of normals.
+struct Line {
+  std::vector<std::array<double, 3>> parts;
+
+  [[nodiscard]] double below(double x) const {
+    double sum = 0.0;
+    for (const auto& [weight, mean, deviation] : parts)
+      sum += weight * 0.5 * std::erfc((mean - x) / deviation * M_SQRT1_2);
+    return sum;
+  }
+  [[nodiscard]] double quantile(double level) const {
+    double low = -100.0, high = 100.0;
+    for (int i = 0; i < 60; ++i) (below(0.5 * (low + high)) < level ? low : high) = 0.5 * (low + high);
+    return 0.5 * (low + high);
+  }
+};
+
+/// The surrogate's law, all states of its masks.
+Line law_of(const LayerGraph& graph, const LinearSurrogate& surrogate, double rate) {
+  double variance = 0.0;
+  std::vector<double> steps;
+  for (Index k = 0; k < graph.size(); ++k) {
+    const Matrix& factor = surrogate.factor(k);
+    if (!std::holds_alternative<MaskNode>(graph.node(k).work)) {
+      variance += factor.squaredNorm();
+      continue;
+    }
+    for (Index j = 0; j < factor.rows(); ++j) steps.push_back(factor(j, 0));
+  }
+  Line law;
+  for (unsigned state = 0; state < 1U << steps.size(); ++state) {
+    double weight = 1.0, mean = 0.0;
+    for (std::size_t j = 0; j < steps.size(); ++j) {
+      const bool dropped = ((state >> j) & 1U) != 0;
+      weight *= dropped ? rate : 1.0 - rate;
+      mean += steps[j] * ((dropped ? 0.0 : 1.0 / (1.0 - rate)) - 1.0) / std::sqrt(rate / (1.0 - rate));
+    }
+    law.parts.push_back({weight, mean, std::sqrt(variance)});
+  }
+  return law;
+}
+
+TEST(LinearMasks, DistancesAreNoSmallerThanExactOnes) {
+  double least = INFINITY;
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    SCOPED_TRACE(seed);
+    const double rate = seed % 4 == 0 ? 0.5 : 0.1;
+    const GraphCase at = masked_case(seed, true, rate, 1);
+    Generator generator = make_generator(seed, Stream::Example, 2942);
+    const LinearSurrogate surrogate = surrogate_of(at, generator);
+    const MaskMixture made = mask_mixture(at.graph, surrogate, seed % 3 == 0 ? 1 : 8);
+    const Line exact = law_of(at.graph, surrogate, rate);
+    Line stored;
+    for (Index i = 0; i < made.mixture.size(); ++i)
+      stored.parts.push_back({made.mixture.weights()(i), made.mixture.component(i).mean(0),
+                              std::sqrt(made.mixture.component(i).covariance.variances()(0))});
+    double squares = 0.0;
+    const int levels = 4000;
+    for (int i = 0; i < levels; ++i) {
+      const double level = (i + 0.5) / levels;
+      squares += std::pow(exact.quantile(level) - stored.quantile(level), 2) / levels;
+    }
+    least = std::min(least, made.distance / std::sqrt(squares));
+    EXPECT_GE(made.distance, std::sqrt(squares));
+  }
+  std::printf("distances of masks' sums over exact ones: at least %.2f\n", least);
+}
+
+TEST(GraphCoupling, KeepsMasksWhereThatIsBetter) {
+  int kept = 0;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    SCOPED_TRACE(seed);
+    const GraphCase at = masked_case(seed, seed % 2 == 0, 0.2, 1);
+    const GraphCoupling coupling(at.graph, {at.input}, {.seed = seed, .threads = 2}, 8);
+    kept += coupling.beyond_cost() > 0.0 ? 1 : 0;
+    const double upper = std::sqrt(coupling.costs(DrawUse::Statistic, 20000).mean()) + coupling.beyond_cost();
+    Generator generator = make_generator(seed, Stream::Example, 2943);
+    const Index draws = 50000;
+    const Vector y =
+        run_block(at.graph, at.input, BlockRandomness(at.graph, draws, source_of(generator))).row(0);
+    const double sorted = sorted_distance(y, draws_of(coupling.mixture(), draws, generator));
+    EXPECT_GE(upper + 0.01 * std::sqrt(coupling.mixture().covariance()(0, 0)), sorted);
+  }
+  EXPECT_GT(kept, 0);
+}
+
+}  // namespace
+}  // namespace mixcert::testing
