@@ -211,7 +211,7 @@ void add_certify_command(CLI::App& app) {
   command->add_option("--out", arguments->out, "write mixtures and bounds (.npz)")->type_name("FILE");
   command->add_option("--json", arguments->json, "write every bound and where it comes from")
       ->type_name("FILE");
-  command->add_flag("--resume", arguments->resume, "go on where an interrupted run with this --out stopped");
+  command->add_flag("--resume", arguments->resume, "go on where a run with this --out was stopped");
   arguments->report.add_to(*command);
   arguments->report.add_subject_to(*command);
   add_table_options(*command, option_table(), arguments->options);

@@ -140,6 +140,7 @@ ordered_json layer_json(const LayerContributions& layer, std::size_t number) {
     sources.push_back(std::move(entry));
   }
   ordered_json json = {{"layer", number}, {"amount", layer.total}, {"sources", std::move(sources)}};
+  if (!layer.title.empty()) json["title"] = layer.title;
   if (layer.directions.size() > 0) {
     json["left_out"] = layer.directions(0);
     json["axes"] = list_of(layer.directions.tail(layer.directions.size() - 1));

@@ -58,7 +58,7 @@ void check_features(const ModelFlags& flags, Index features, Index expected) {
 }  // namespace
 
 void ModelFlags::add_to(CLI::App& command) {
-  command.add_option("MODEL", models, "network files (.safetensors); several make an ensemble")
+  command.add_option("MODEL", models, "networks (.safetensors); several make an ensemble")
       ->required()
       ->type_name("");
   command.add_option("--inputs", inputs, "inputs, one per row (.npy, .csv; .npz: with noise)")

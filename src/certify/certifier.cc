@@ -114,16 +114,29 @@ bool is_coupled(const Network& network, const Options& options) {
   return graph->has_shared_noise() && !is_line;
 }
 
-bool is_formal_graph(const Network& network, const Options& options) {
+namespace {
+
+/// Can the network be certified as a graph (O.15)?
+bool allows_graph(const Network& network, const Options& options) {
   const bool is_moment = options.method == Method::Moment || options.method == Method::Auto;
   if (network.graph() == nullptr || !is_moment || options.joint || options.simulate || !uses_metrics(options))
     return false;
+  return options.predictive == Predictive::Network && graph_method_refusal(network).empty();
+}
+
+/// Forms are two to eight times closer than the canonical network's metrics wherever weights are shared;
+/// behind one activation theorems about the law of the output are closer still.
+bool may_be_closer_as_graph(const Network& network, const Options& options) {
+  if (!allows_graph(network, options) || options.epsilon || options.pieces > 1) return false;
+  return network.graph()->has_shared_noise() && network.graph()->nonlinear_count() > 1;
+}
+
+}  // namespace
+
+bool is_formal_graph(const Network& network, const Options& options) {
+  if (!allows_graph(network, options)) return false;
   const LayerGraph& graph = *network.graph();
-  if (options.predictive != Predictive::Network || !graph_method_refusal(network).empty()) return false;
-  if (graph.written_out() > kSmallMatrices || !graph.has_canonical_form()) return true;
-  // Forms are two to eight times closer than the canonical network's metrics wherever weights are shared;
-  // behind one activation theorems about the law of the output are closer still.
-  return graph.has_shared_noise() && graph.nonlinear_count() > 1 && !options.epsilon && options.pieces == 1;
+  return graph.written_out() > kSmallMatrices || !graph.has_canonical_form();
 }
 
 bool stays_graph(const Network& network, const Options& options) {
@@ -195,11 +208,13 @@ Certifier::Certifier(const Network& network, const Options& options, const Servi
         *prepared_, options.theorems == TheoremSet::All ? theorem_table() : coupling_theorems());
     if (options.joint) joint_ = std::make_unique<JointMethod>(*prepared_);
   }
+  if (may_be_closer_as_graph(network, options)) graph_ = std::make_unique<GraphMethod>(*prepared_);
   if (options.method != Method::Moment) signature_ = std::make_unique<SignatureMethod>(*prepared_);
 }
 
 Certified Certifier::smallest(ConstMatrixRef inputs, Certified best) const {
   if (prepared_->options.method == Method::Auto) give_second_order(*prepared_, best);
+  if (graph_ != nullptr) graph_->tighten(inputs.col(0), best);
   if (signature_ == nullptr || best.result.termination == Termination::EpsilonReached) return best;
   if (kWorthOwnMoments * best.result.w2.value <= signature_->least_bound(best)) return best;
   Certified other = signature_->certify(inputs);
@@ -269,7 +284,7 @@ Result Certifier::certify_coupled(ConstVectorRef input, Index index) const {
 
 Certified Certifier::certify(ConstMatrixRef inputs, Index index) const {
   require(coupled_ == nullptr, "method coupled is for single networks, and has nothing to explain");
-  if (graph_) return finished(graph_->certify(inputs.col(0)), index);
+  if (graph_ && !moment_) return finished(graph_->certify(inputs.col(0)), index);
   if (prepared_->options.predictive == Predictive::Glm) return finished(certify_linearised(inputs), index);
   const bool is_joint = prepared_->options.joint && inputs.cols() > 1;
   // A joint law may be too large for the moment method and not for signatures.
@@ -282,8 +297,10 @@ Certified Certifier::certify(ConstMatrixRef inputs, Index index) const {
 
 CouplingTrace Certifier::coupling(const Certified& made) const {
   const Network& network = prepared_->network;
-  // A trace is coupled with its own output.
-  if (graph_ || made.is_fitted || !network.correlated_layer().empty() || !network.is_gaussian()) return {};
+  // A trace is coupled with its own output; a graph alone has none, and is not to be written out.
+  if (std::holds_alternative<Sealed<SignatureTrace>>(made.trace) || made.is_fitted ||
+      !network.correlated_layer().empty() || !network.is_gaussian())
+    return {};
   return std::visit(Overloaded{[](const Sealed<JointTrace>& joint) -> CouplingTrace {
                                  return {nullptr, &*joint};
                                },
@@ -307,7 +324,7 @@ SimulationRequest Certifier::simulation_request(const Certified& made) const {
 }
 
 std::optional<SimulationForecast> Certifier::forecast(const Certified& made) const {
-  if (!prepared_->services.forecast) return std::nullopt;
+  if (moment_ == nullptr || !prepared_->services.forecast) return std::nullopt;
   return prepared_->services.forecast(simulation_request(made));
 }
 
@@ -362,6 +379,7 @@ void Certifier::certify_block(ConstMatrixRef inputs, Index first, Index count,
 }
 
 BoundContributions Certifier::explain(const Certified& made) const {
+  if (made.graph) return graph_->explain(made);
   return std::visit(Overloaded{[&](const Sealed<JointTrace>&) { return joint_->explain(made); },
                                [&](const Sealed<MomentTrace>&) { return moment_->explain(made); },
                                [&](const Sealed<SignatureTrace>&) { return signature_->explain(made); }},

@@ -72,7 +72,7 @@ class Certifier {
   // Null where a method may not be used. One of the first two is what auto tries first.
   std::unique_ptr<ApproximationMethod> moment_, joint_, signature_;
   CoupledMethod coupled_;               ///< in place of the others
-  std::unique_ptr<GraphMethod> graph_;  ///< in place of the others, or beside coupled_
+  std::unique_ptr<GraphMethod> graph_;  ///< in place of the others, or beside moment_ or coupled_
   std::string graph_gap_;               ///< why coupled_ has no graph_ beside it
 };
 

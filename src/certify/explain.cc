@@ -39,12 +39,11 @@ Explanation explain(const Ensemble& ensemble, ConstMatrixRef inputs, const Optio
                     const Services& services) {
   options.validate();
   for (Index i = 0; i < ensemble.size(); ++i) {
-    require(
-        !stays_graph(ensemble.member(i), options),
-        "explain: the network is certified as a graph of operators, whose bound is not taken apart by layers "
-        "and neurons; certify gives it");
+    require(!is_coupled(ensemble.member(i), options),
+            "explain: a bound certified by simulation has no parts; leave out --simulate");
   }
-  const std::optional<Ensemble> rescaled = with_ordinary_sizes(ensemble);
+  const std::optional<Ensemble> rescaled =
+      with_ordinary_sizes(ensemble, [&](const Network& one) { return stays_graph(one, options); });
   const Ensemble& ordinary = rescaled ? *rescaled : ensemble;
   require(options.method != Method::Cross, "explain: method cross has no bound to explain");
   require(options.predictive == Predictive::Network,

@@ -6,10 +6,12 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <variant>
 
 #include "certificate/certificate.h"
 #include "certificate/sealed.h"
+#include "methods/graph/graph_term.h"
 #include "methods/joint/joint_trace.h"
 #include "methods/moment/moment_trace.h"
 #include "methods/prepared.h"
@@ -30,6 +32,8 @@ struct Certified {
   Result result;
   Certificate certificate;
   std::variant<Sealed<SignatureTrace>, Sealed<MomentTrace>, Sealed<JointTrace>> trace;
+  std::optional<GraphTrace>
+      graph;               ///< where the bound is that of a graph (O.15); `trace` may be the mixture's
   bool is_fitted = false;  ///< is the mixture another than the trace's output (Y.40)?
   Shortage shortage = Shortage::None;
 };

@@ -4,6 +4,7 @@
 // the feasible closed forms, (M.6) for the paper's constants.
 #include "sensitivity/sensitivity.h"
 
+#include <algorithm>
 #include <cmath>
 #include <variant>
 #include <vector>
@@ -67,7 +68,29 @@ class MetricChainBuilder {
   const std::vector<UpperBound>& lipschitz_;
 };
 
-/// (M.6): (|M| + sqrt(E|W - M|_F^2))^2 times the later layers' constants.
+/// No less than E|W - M|^2 up to rounding: that of Frobenius, or for weights that occur at many places, as a
+/// convolution's, times how often one input meets them (M.6).
+double square_noise_norm(const DenseLayer& layer) {
+  const double frobenius = layer.total_weight_variance();
+  const auto* shared = std::get_if<SharedWeights>(&layer.weights());
+  if (shared == nullptr) return frobenius;
+  const Index rows = shared->rows_per_group > 0 ? shared->rows_per_group : layer.outputs();
+  const Index groups = (layer.outputs() + rows - 1) / rows;
+  Eigen::MatrixXi met = Eigen::MatrixXi::Zero(layer.inputs(), groups);
+  Vector variances = Vector::Zero(groups);
+  std::vector<bool> is_counted(static_cast<std::size_t>(shared->variance.size()), false);
+  for (const SharedWeights::Place& place : shared->places) {
+    if (place.column == layer.inputs()) continue;  // a bias
+    const Index group = place.row / rows;
+    ++met(place.column, group);
+    if (is_counted[static_cast<std::size_t>(place.parameter)]) continue;
+    is_counted[static_cast<std::size_t>(place.parameter)] = true;
+    variances(group) += shared->variance(place.parameter);
+  }
+  return std::min(frobenius, variances.dot(met.colwise().maxCoeff().cast<double>().transpose()));
+}
+
+/// (M.6): (|M| + (E|W - M|^2)^{1/2})^2 times the later layers' constants.
 MetricChain paper_chain(const Network& network, const std::vector<UpperBound>& lipschitz) {
   const auto hidden = static_cast<std::size_t>(network.hidden_count());
   MetricChain chain{"paper", std::vector<Vector>(hidden), std::vector<double>(hidden, 1.0),
@@ -81,7 +104,7 @@ MetricChain paper_chain(const Network& network, const std::vector<UpperBound>& l
     const double factor =
         feasibility_factor(Vector::Constant(gram.rows(), std::max(top, 1e-300)), gram, mean.rows());
     const UpperBound norm = sqrt(UpperBound{top, next_up(std::max(top, 1e-300) * factor)});
-    const UpperBound noise = sqrt(UpperBound::of_sum(layer.total_weight_variance(), 8 * mean.size() + 64));
+    const UpperBound noise = sqrt(UpperBound::of_sum(square_noise_norm(layer), 8 * mean.size() + 64));
     product = product * (norm + noise) * (norm + noise) + UpperBound::exact(kLeastSize);
     chain.mask_weights[k] = Vector::Constant(layer.inputs(), product.nominal);
     product = product * mean_square_factor(network.mask(static_cast<Index>(k) + 1));

@@ -60,7 +60,7 @@ TEST(GraphChain, HasTheGaussianOfTheWrittenOutNetwork) {
     EXPECT_LE((bound.gaussian.covariance.to_dense() - expected.covariance).norm(),
               1e-6 * (1e-3 + expected.covariance.norm()));
     EXPECT_LE(bound.output_rounding, 1e-5 * std::sqrt(expected.covariance.trace()));
-    for (const GraphChain::Term& term : bound.terms)
+    for (const GraphTerm& term : bound.terms)
       EXPECT_LE(term.rounding, 1e-6 * (bound.w2 + std::sqrt(expected.covariance.trace())));
   }
 }
@@ -203,7 +203,7 @@ void expect_lenet_bound(const LayerSpec& pool, double most) {
   const double size = std::sqrt(bound.gaussian.mean.squaredNorm() + variance);
   std::printf("LeNet-5, noise 0.02: relative bound %.4f, deviation %.4f\n", bound.w2 / size,
               std::sqrt(variance) / size);
-  for (const GraphChain::Term& term : bound.terms)
+  for (const GraphTerm& term : bound.terms)
     std::printf("  %s: activations %.5f, noise %.5f, rounding %.1e\n", term.title.c_str(),
                 std::sqrt(term.activations) / size, std::sqrt(term.noise) / size, term.rounding / size);
   EXPECT_LE(bound.w2, most * size);

@@ -237,7 +237,7 @@ def test_random_convolution_of_bayesian_torch():
 
 
 def windows(kind, *arguments, **keywords):
-    return nn.Sequential(kind(*arguments, **keywords), nn.Tanh(), nn.Flatten())
+    return nn.Sequential(nn.Conv2d(4, 4, 1), kind(*arguments, **keywords), nn.Tanh(), nn.Flatten())
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def windows(kind, *arguments, **keywords):
         lambda: windows(nn.Conv2d, 4, 2, 5, stride=3, padding=2, dilation=(1, 2)),
         lambda: windows(nn.MaxPool2d, 3, stride=2, padding=1),
         lambda: windows(nn.AvgPool2d, (2, 3), stride=(2, 1)),
-        lambda: nn.Sequential(nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten()),
+        lambda: windows(nn.BatchNorm2d, 4),
         images,
     ],
 )

@@ -268,6 +268,7 @@ TEST(CertifyPage, WarnsInWords) {
   contents.epsilon = 0.5;
   contents.epsilon_missed = 3;
   contents.missed_reason = "too few components";
+  contents.estimated = 4;
   contents.upper_sum = contents.bound_sum / 25.5;
   const Page page = certify_page(contents);
   ASSERT_EQ(page.warnings.size(), 3U);

@@ -7,14 +7,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "certify/naive_oracle.h"
+#include "mixcert/network/network_builder.h"
 #include "mixture/symmetric_eigen.h"
 #include "support/matchers.h"
 #include "support/random_network.h"
+#include "support/random_specs.h"
 
 namespace mixcert::testing {
 namespace {
@@ -105,6 +108,39 @@ TEST_P(SensitivityFamilies, ExpectedNeverExceedsPaper) {
       EXPECT_LT(sensitivity.reference[k], sensitivity.metrics.size());
     }
   }
+}
+
+/// m^{1/2} times the norm of the kernel's noise, m = 9 of a 3 x 3 window (M.6).
+TEST(PaperConstants, ConvolutionsCountHowOftenAnInputOccurs) {
+  Generator generator = make_generator(4, Stream::Example, 4102);
+  const LayerShape shape{2, {4, 4}, true};
+  const Conv2dSpec last = same_convolution(generator, shape, true, "last");
+  const Network network = build_network({same_convolution(generator, shape, true),
+                                         activation_spec(ActivationFunction::Relu), last, FlattenSpec{}});
+  const Sensitivity sensitivity = analyse_sensitivity(network);
+  const Matrix& mean = network.layer(1).weight_mean();
+  const double norm = std::sqrt(symmetric_eigen(mean.transpose() * mean).values.maxCoeff());
+  const double noise = std::sqrt(9.0 * last.kernel_variance.sum());
+  EXPECT_NEAR(sensitivity.paper.activation_weights[0](0), std::pow(norm + noise, 2),
+              1e-9 * std::pow(norm + noise, 2));
+  EXPECT_LT(noise, std::sqrt(network.layer(1).total_weight_variance()));
+  // E|W - M|^2 of drawn kernels, written out by hand.
+  double mean_square = 0.0;
+  for (int draw = 0; draw < 100; ++draw) {
+    const Vector kernel = random_matrix(generator, last.kernel_variance.size(), 1)
+                              .cwiseProduct(last.kernel_variance.cwiseSqrt());
+    Matrix noisy = Matrix::Zero(shape.size(), shape.size());
+    for (Index c = 0; c < 2; ++c)
+      for (Index d = 0; d < 2; ++d)
+        for (Index y = 0; y < 4; ++y)
+          for (Index x = 0; x < 4; ++x)
+            for (Index u = std::max<Index>(0, 1 - y); u < std::min<Index>(3, 5 - y); ++u)
+              for (Index v = std::max<Index>(0, 1 - x); v < std::min<Index>(3, 5 - x); ++v)
+                noisy(c * 16 + y * 4 + x, d * 16 + (y + u - 1) * 4 + x + v - 1) =
+                    kernel(((c * 2 + d) * 3 + u) * 3 + v);
+    mean_square += symmetric_eigen(noisy.transpose() * noisy).values.maxCoeff() / 100.0;
+  }
+  EXPECT_LT(mean_square, noise * noise);
 }
 
 INSTANTIATE_TEST_SUITE_P(AllFamilies, SensitivityFamilies, ::testing::ValuesIn(all_weight_families()),

@@ -4,6 +4,7 @@
 // (X.1). Evaluated from the trace, with the numbers of the certificate.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct Contribution {
 };
 
 struct LayerContributions {
+  std::string title;   ///< what the network calls it, where it is a graph of operators
   double total = 0.0;  ///< the layer's part of the bound
   std::vector<Contribution> parts;
   /// Signatures: the amount of Source::Activations again, by direction: what no axis of the grids

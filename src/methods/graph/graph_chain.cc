@@ -86,7 +86,7 @@ class Pass {
   }
 
   [[nodiscard]] const TangentLaw& output() const { return laws_.back(); }
-  [[nodiscard]] std::vector<GraphChain::Term>& terms() { return terms_; }
+  [[nodiscard]] std::vector<GraphTerm>& terms() { return terms_; }
 
  private:
   [[nodiscard]] TangentLaw& law(Index k) { return laws_[static_cast<std::size_t>(k)]; }
@@ -124,7 +124,7 @@ class Pass {
 
   void add_term(const Residuals& residuals, const Matrix& tangents, Index k) {
     const double largest = forms_.largest(k);
-    GraphChain::Term term{graph_.node(k).title, 0.0, 0.0, std::sqrt(largest) * residuals.error};
+    GraphTerm term{graph_.node(k).title, 0.0, 0.0, std::sqrt(largest) * residuals.error};
     if (tangents.cols() > 0) {
       const bool has_blocks = forms_.for_each_block(
           k, independent_ranges(tangents), [&](const RowRange& range, const Matrix& block) {
@@ -141,7 +141,7 @@ class Pass {
   const LayerGraph& graph_;
   const GraphForms& forms_;
   std::vector<TangentLaw> laws_;
-  std::vector<GraphChain::Term> terms_;
+  std::vector<GraphTerm> terms_;
   Index columns_ = 0;  ///< random numbers met so far
 };
 
@@ -166,7 +166,7 @@ std::string graph_chain_refusal(const LayerGraph& graph, const GraphChainLimits&
          in_mebibytes(limits.tangent_bytes) + "; --simulate takes a few images";
 }
 
-double GraphChain::Term::upper() const { return enlarged(std::sqrt(activations + noise) + rounding); }
+double GraphTerm::upper() const { return enlarged(std::sqrt(activations + noise) + rounding); }
 
 GraphChain::GraphChain(const LayerGraph& graph, const GraphChainLimits& limits)
     : graph_(covered(graph, limits)), forms_(graph_, limits.most_dense) {}
@@ -186,7 +186,7 @@ GraphChain::Bound GraphChain::certify(ConstVectorRef input, double error) const 
   bound.gaussian = written_out(pass.output(), bound.output_rounding);
   bound.output_rounding = enlarged(bound.output_rounding + kUnderflowCost);
   bound.w2 = bound.output_rounding;
-  for (const Term& term : bound.terms) bound.w2 += term.upper();
+  for (const GraphTerm& term : bound.terms) bound.w2 += term.upper();
   bound.w2 = enlarged(bound.w2);
   return bound;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "methods/graph/graph_forms.h"
+#include "methods/graph/graph_term.h"
 #include "mixcert/mixture/gaussian_mixture.h"
 
 namespace mixcert {
@@ -29,19 +30,10 @@ class GraphChain {
   GraphChain(const GraphChain&) = delete;
   GraphChain& operator=(const GraphChain&) = delete;
 
-  /// What one activation, or one round of a maximum, and the layers behind it up to the next add.
-  struct Term {
-    std::string title;         ///< of its layer; empty: the layers in front of the first
-    double activations = 0.0;  ///< part of the square: E e' F e
-    double noise = 0.0;        ///< part of the square: weights that meet activations off their means
-    double rounding = 0.0;     ///< added to the root
-    /// What it adds to the bound.
-    [[nodiscard]] double upper() const;
-  };
   struct Bound {
     Gaussian gaussian;
-    double w2 = 0.0;  ///< no less than the distance of the output's law to `gaussian`
-    std::vector<Term> terms;
+    double w2 = 0.0;               ///< no less than the distance of the output's law to `gaussian`
+    std::vector<GraphTerm> terms;  ///< first that of the layers in front of all activations
     double output_rounding = 0.0;
   };
   /// `input` is off by at most `error`. Throws InvalidArgument where numbers are too large to be carried.

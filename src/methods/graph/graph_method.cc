@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "certificate/contributions.h"
 #include "mixcert/core/error.h"
 #include "mixcert/transport/gaussian_transport.h"
 
@@ -13,7 +14,7 @@ namespace {
 /// Tangents of one input, of which every thread has its own.
 constexpr GraphChainLimits kLimits{.most_dense = 3000, .tangent_bytes = 0x1.0p28};
 
-LayerTerms terms_of(const GraphChain::Term& term) {
+LayerTerms terms_of(const GraphTerm& term) {
   LayerTerms terms;
   terms.local = terms.local_w1 = UpperBound::exact(term.upper());
   terms.metric = "forms";
@@ -36,6 +37,17 @@ std::vector<LayerReport> rows_of(const Certificate& certificate) {
   return rows;
 }
 
+/// The bound of `formal` for another Gaussian: their distance is added.
+Certificate moved_to(const GaussianMixture& mixture, const Certified& formal) {
+  const Vector metric = Vector::Ones(mixture.dimension());
+  const UpperBound squared =
+      gaussian_transport_cost(formal.result.mixture.component(0), mixture.component(0), metric);
+  Certificate certificate = formal.certificate;
+  certificate.first.upper = enlarged(certificate.first.upper + std::sqrt(squared.upper));
+  certificate.add_up();
+  return certificate;
+}
+
 }  // namespace
 
 std::string graph_method_refusal(const Network& network) {
@@ -56,8 +68,9 @@ Certified GraphMethod::certify(ConstVectorRef input) const {
   // The layers in front of the first activation add rounding, and noise where inputs have some.
   made.certificate.first =
       UpperBound::exact(bound.output_rounding) + UpperBound::exact(bound.terms.front().upper());
-  for (std::size_t i = 1; i < bound.terms.size(); ++i)
-    made.certificate.layers.push_back(terms_of(bound.terms[i]));
+  bound.terms.erase(bound.terms.begin());
+  for (const GraphTerm& term : bound.terms) made.certificate.layers.push_back(terms_of(term));
+  made.graph = GraphTrace{std::move(bound.terms)};
   made.certificate.add_up();
   made.result.layers = rows_of(made.certificate);
   attach_certificate(made.certificate, prepared_.options, Shortage::Method, made.result);
@@ -65,14 +78,40 @@ Certified GraphMethod::certify(ConstVectorRef input) const {
   return made;
 }
 
+BoundContributions GraphMethod::explain(const Certified& made) const {
+  const auto& terms = made.graph->terms;
+  BoundContributions all = contributions_of(made.certificate, [&](std::size_t k, const LayerTerms&) {
+    RootParts root;
+    root.parts.activations = Vector::Constant(1, terms[k].activations);
+    root.parts.noise = Vector::Constant(1, terms[k].noise);
+    return std::vector{std::move(root)};
+  });
+  for (std::size_t k = 0; k < terms.size(); ++k) {
+    all.layers[k].title = terms[k].title;
+    // No amounts by neuron: a form takes them together.
+    for (Contribution& part : all.layers[k].parts) part.neurons = part.outputs = {};
+  }
+  return all;
+}
+
+void GraphMethod::tighten(ConstVectorRef input, Certified& made) const {
+  if (made.result.mixture.size() != 1 || !made.result.w2.exists()) return;
+  const Stopwatch watch;
+  Certified formal = certify(input);
+  Certified other = made;
+  other.certificate = moved_to(made.result.mixture, formal);
+  attach_certificate(other.certificate, prepared_.options, Shortage::Method, other.result);
+  if (other.result.w2.value < made.result.w2.value) {
+    made = std::move(other);
+    made.result.layers = rows_of(made.certificate);
+    made.graph = std::move(formal.graph);
+  }
+  made.result.seconds += watch.seconds();
+}
+
 void give_formal_bound(const Certified& formal, const Options& options, Result& result) {
   require(result.mixture.size() == 1, "its mixture has several components");
-  const Vector metric = Vector::Ones(result.mixture.dimension());
-  const UpperBound squared =
-      gaussian_transport_cost(formal.result.mixture.component(0), result.mixture.component(0), metric);
-  Certificate certificate = formal.certificate;
-  certificate.first.upper = enlarged(certificate.first.upper + std::sqrt(squared.upper));
-  certificate.add_up();
+  const Certificate certificate = moved_to(result.mixture, formal);
   attach_certificate(certificate, options, Shortage::Method, result);
   result.layers = rows_of(certificate);
 }

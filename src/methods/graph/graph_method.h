@@ -18,15 +18,18 @@ class GraphMethod {
   /// `prepared` must outlive this; its network has a graph.
   explicit GraphMethod(const Prepared& prepared);
 
-  /// There is no trace, and no layer of the canonical network that a term would be of.
   [[nodiscard]] Certified certify(ConstVectorRef input) const;
+  /// Gives another method's result, one Gaussian, the graph's bound for it where that is smaller.
+  void tighten(ConstVectorRef input, Certified& made) const;
+  /// Where the bound of what certify() or tighten() returned comes from (X.1), a layer for each activation.
+  [[nodiscard]] BoundContributions explain(const Certified& made) const;
 
  private:
   const Prepared& prepared_;
   GraphChain chain_;
 };
 
-/// The bound of `formal` for another Gaussian: their distance is added.
+/// Gives the result of draws the bound of `formal`: the distance of the two Gaussians is added.
 void give_formal_bound(const Certified& formal, const Options& options, Result& result);
 
 }  // namespace mixcert

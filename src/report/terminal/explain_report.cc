@@ -69,7 +69,7 @@ std::string layer_rows(const TextTable& table, const LayerContributions& layer, 
     if (share < kWorthListing) continue;
     text += table.row({std::to_string(number), short_number(part.amount), share_text(share)});
     text.pop_back();
-    text += "  " + words_of(part.source, signature);
+    text += "  " + (layer.title.empty() ? "" : layer.title + ": ") + words_of(part.source, signature);
     text += neurons_line("neurons", part.neurons, bound, top);
     text += neurons_line("into the next layer's neurons", part.outputs, bound, top);
     text += "\n";
