@@ -40,7 +40,7 @@ Explanation explain(const Ensemble& ensemble, ConstMatrixRef inputs, const Optio
   options.validate();
   for (Index i = 0; i < ensemble.size(); ++i) {
     require(!is_coupled(ensemble.member(i), options),
-            "explain: a bound certified by simulation has no parts; leave out --simulate");
+            "explain: a bound certified by simulation has no parts");
   }
   const std::optional<Ensemble> rescaled =
       with_ordinary_sizes(ensemble, [&](const Network& one) { return stays_graph(one, options); });
@@ -219,6 +219,7 @@ std::string changed_options(const Options& from, const Options& to) {
 std::vector<Options> candidate_options(const Options& options, const Result& result) {
   Candidates candidates(options);
   if (result.layers.empty() || options.method == Method::Cross) return {};
+  if (result.layers.front().metric == kFormsMetric) return {};  // graphs have nothing to choose
   if (options.epsilon) {
     // Sizes are chosen for it: the budget may be raised, or less be asked.
     candidates.add([](Options& o) { o.max_components *= 4; });

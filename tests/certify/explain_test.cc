@@ -320,7 +320,7 @@ TEST(Explain, NetworksOfAnEnsembleOfGraphsAddUp) {
   EXPECT_NEAR(explanation.members[0] + explanation.members[1], explanation.result.w2.value,
               1e-9 * explanation.result.w2.value);
   ASSERT_EQ(explanation.contributions.layers.size(), 2U);
-  EXPECT_EQ(explanation.contributions.layers[0].title, "activation");
+  EXPECT_EQ(explanation.contributions.layers[0].title, "relu");
 }
 
 TEST(Trials, CandidatesAreValidAndDiffer) {

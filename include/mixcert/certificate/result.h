@@ -53,6 +53,9 @@ struct OutputDistribution {
 
 // What certification returns: the mixture, its bounds, and where the error comes from.
 
+/// `metric` of the rows that bounds of graphs consist of (O.15).
+inline constexpr std::string_view kFormsMetric = "forms";
+
 /// One row of the certificate: what hidden layer `layer` adds to the bound, carried to
 /// the output. Terms are NaN where no bound exists.
 struct LayerReport {

@@ -17,7 +17,7 @@ constexpr GraphChainLimits kLimits{.most_dense = 3000, .tangent_bytes = 0x1.0p28
 LayerTerms terms_of(const GraphTerm& term) {
   LayerTerms terms;
   terms.local = terms.local_w1 = UpperBound::exact(term.upper());
-  terms.metric = "forms";
+  terms.metric = kFormsMetric;
   terms.theorem = "O.15";
   return terms;
 }

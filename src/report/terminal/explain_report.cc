@@ -17,6 +17,8 @@ namespace {
 constexpr double kWorthSaying = 0.01;
 /// Shares of the bound below this are not listed.
 constexpr double kWorthListing = 0.001;
+/// Bounds larger than this, relative to the output, are worth a simulation.
+constexpr double kLargeBound = 0.1;
 
 double share_of(double part, double whole) { return whole > 0.0 ? part / whole : 0.0; }
 
@@ -209,9 +211,15 @@ std::string trials_text(const std::vector<Trial>& trials) {
 }
 
 std::string forecast_text(const Explanation& explanation) {
+  const Result& now = explanation.result;
+  const bool is_graph = !now.layers.empty() && now.layers.front().metric == kFormsMetric;
+  if (!explanation.forecast && is_graph && now.relative_w2 > kLargeBound) {
+    return "\nsimulation may say more: certify --simulate bounds the distance by draws of the network, with "
+           "a "
+           "stated probability to fail\n";
+  }
   if (!explanation.forecast) return "";
   const SimulationForecast& forecast = *explanation.forecast;
-  const Result& now = explanation.result;
   return fmt::format(
       "\nsimulation would say more: certify --simulate can be expected to give W2 <= {} (relative {}), with "
       "{} in "

@@ -40,7 +40,9 @@ class ActivationKind final : public Elementwise<DeterministicLayer<ActivationSpe
     return std::make_unique<ActivationStep>(spec().activation);
   }
   void expand(ChainBuilder& builder) const override { builder.chain().activation(spec().activation); }
-  void add_to(GraphBuilder& builder) const override { builder.activation(title(), spec().activation); }
+  void add_to(GraphBuilder& builder) const override {
+    builder.activation(std::string(to_string(spec().activation.function())), spec().activation);
+  }
 };
 
 }  // namespace
