@@ -6,8 +6,8 @@
 namespace mixcert {
 
 void Certificate::add_up() {
-  UpperBound sum = first;
-  UpperBound sum_w1 = first;
+  UpperBound sum = first + moved;
+  UpperBound sum_w1 = sum;
   for (const LayerTerms& terms : layers) {
     sum = sum + terms.compression + terms.local;
     sum_w1 = sum_w1 + terms.compression_w1 + terms.local_w1;

@@ -41,10 +41,11 @@ struct Certificate {
   CertificateForm form = CertificateForm::Metric;
   std::vector<LayerTerms> layers;
   UpperBound first;  ///< of the first layer: weights that are not Gaussian, and rounding
+  UpperBound moved;  ///< from the mixture that the layers' terms are about to the one that is handed out
   Bound w2;
   Bound w1;
 
-  /// Sets both bounds to the sum of the first layer's term and all others.
+  /// Sets both bounds to the sum of all terms.
   void add_up();
 };
 

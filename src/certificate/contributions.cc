@@ -92,7 +92,7 @@ std::string_view to_string(Source source) {
 BoundContributions contributions_of(const Certificate& certificate, const PartsOf& parts_of) {
   BoundContributions all;
   all.bound = certificate.w2.value;
-  all.first = certificate.first.upper;
+  all.first = (certificate.first + certificate.moved).upper;
   for (std::size_t k = 0; k < certificate.layers.size(); ++k) {
     const LayerTerms& terms = certificate.layers[k];
     all.layers.push_back(

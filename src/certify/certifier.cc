@@ -36,7 +36,7 @@ constexpr double kGoodMoments = 0.01;
 void replace_mixture(GaussianMixture mixture, const UpperBound& moved, const Options& options,
                      Certified& made) {
   made.result.mixture = std::move(mixture);
-  made.certificate.first = made.certificate.first + moved;
+  made.certificate.moved = made.certificate.moved + moved;
   made.certificate.add_up();
   attach_certificate(made.certificate, options, made.shortage, made.result);
 }

@@ -9,6 +9,8 @@
 #include <functional>
 #include <numeric>
 
+#include "mixcert/certify/certify.h"
+#include "mixcert/simulated/simulation_service.h"
 #include "simulated/line/output_simulation.h"
 #include "simulated/naive_coupling.h"
 #include "simulated/simulated_bound.h"
@@ -291,6 +293,15 @@ TEST(CorrelatedSource, FitsASkewedLaw) {
   EXPECT_GT(one_away, 0.15 * deviation);
   EXPECT_LT(five_away, 0.014 * deviation);
   EXPECT_LT(made.closer->w2, 0.045 * deviation);
+  // The way to it through certify, where the Gaussian gets moments of second order first, adds nothing.
+  Options simulated;
+  simulated.simulate = true;
+  simulated.draws = settings.draws;
+  Services services;
+  services.simulation = simulation_service();
+  const Result result = certify(one.at.network, one.at.input, simulated, services).front();
+  EXPECT_LT(result.simulated->w2, 0.045 * deviation);
+  EXPECT_EQ(result.mixture.size(), 5);
 }
 
 }  // namespace

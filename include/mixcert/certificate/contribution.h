@@ -44,7 +44,8 @@ struct LayerContributions {
 
 struct BoundContributions {
   double bound = 0.0;
-  double first = 0.0;  ///< of the first layer: weights that are not Gaussian, and rounding
+  double first =
+      0.0;  ///< of the first layer: weights that are not Gaussian, how far the mixture was moved, rounding
   std::vector<LayerContributions> layers;
 };
 

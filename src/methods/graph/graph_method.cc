@@ -43,7 +43,7 @@ Certificate moved_to(const GaussianMixture& mixture, const Certified& formal) {
   const UpperBound squared =
       gaussian_transport_cost(formal.result.mixture.component(0), mixture.component(0), metric);
   Certificate certificate = formal.certificate;
-  certificate.first.upper = enlarged(certificate.first.upper + std::sqrt(squared.upper));
+  certificate.moved = UpperBound::exact(enlarged(std::sqrt(squared.upper)));
   certificate.add_up();
   return certificate;
 }

@@ -173,7 +173,7 @@ std::string contributions_text(const Explanation& explanation, Index top) {
   if (share_of(all.first, all.bound) >= kWorthListing || all.layers.empty()) {
     text += table.row({"first", short_number(all.first), share_text(share_of(all.first, all.bound))});
     text.pop_back();
-    text += "  the first layer's weights that are not Gaussian, and rounding\n";
+    text += "  the first layer's weights that are not Gaussian, the mixture's better moments, and rounding\n";
   }
   return text + "\n" + main_points(explanation);
 }
