@@ -379,7 +379,7 @@ void Certifier::certify_block(ConstMatrixRef inputs, Index first, Index count,
 }
 
 BoundContributions Certifier::explain(const Certified& made) const {
-  if (made.graph) return graph_->explain(made);
+  if (made.graph) return GraphMethod::explain(made);
   return std::visit(Overloaded{[&](const Sealed<JointTrace>&) { return joint_->explain(made); },
                                [&](const Sealed<MomentTrace>&) { return moment_->explain(made); },
                                [&](const Sealed<SignatureTrace>&) { return signature_->explain(made); }},

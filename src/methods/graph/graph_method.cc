@@ -78,7 +78,7 @@ Certified GraphMethod::certify(ConstVectorRef input) const {
   return made;
 }
 
-BoundContributions GraphMethod::explain(const Certified& made) const {
+BoundContributions GraphMethod::explain(const Certified& made) {
   const auto& terms = made.graph->terms;
   BoundContributions all = contributions_of(made.certificate, [&](std::size_t k, const LayerTerms&) {
     RootParts root;

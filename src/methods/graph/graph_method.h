@@ -22,7 +22,7 @@ class GraphMethod {
   /// Gives another method's result, one Gaussian, the graph's bound for it where that is smaller.
   void tighten(ConstVectorRef input, Certified& made) const;
   /// Where the bound of what certify() or tighten() returned comes from (X.1), a layer for each activation.
-  [[nodiscard]] BoundContributions explain(const Certified& made) const;
+  [[nodiscard]] static BoundContributions explain(const Certified& made);
 
  private:
   const Prepared& prepared_;

@@ -119,7 +119,7 @@ OperatorPointer dense_operator(const DenseLayer& layer);
 // plain_operators.cc.
 OperatorPointer average_pool_operator(const Window2d& window, const LayerShape& shape);
 /// scale_i x_i + shift_i, both computed from numbers of size |scale_i x_i| + sizes_i.
-OperatorPointer scale_operator(Vector scale, Vector shift, Vector sizes);
+OperatorPointer scale_operator(Vector scale, Vector shift, const Vector& sizes);
 /// x + offset + deviations o g.
 OperatorPointer noise_operator(Vector deviations, Vector offset);
 

@@ -205,7 +205,7 @@ class ConvolutionOperator final : public AffineOperator {
   [[nodiscard]] Eigen::Map<const Matrix> block(const double* y, Index group) const {
     return {y + group * group_outputs_ * patches_.positions(), patches_.positions(), group_outputs_};
   }
-  [[nodiscard]] Matrix::ConstColsBlockXpr own_kernel(const Matrix& kernel, Index group) const {
+  [[nodiscard]] Eigen::Ref<const Matrix> own_kernel(const Matrix& kernel, Index group) const {
     return kernel.middleCols(group * group_outputs_, group_outputs_);
   }
 
@@ -248,11 +248,11 @@ class ConvolutionOperator final : public AffineOperator {
 
 OperatorPointer convolution_operator(const Conv2dSpec& spec) {
   const Size2d out = window_positions(spec.window, spec.image);
-  check_draw_bytes("conv2d '" + spec.name + "': patches", static_cast<double>(out.height) *
-                                                              static_cast<double>(out.width) *
-                                                              static_cast<double>(spec.in / spec.groups) *
-                                                              static_cast<double>(spec.window.kernel.height) *
-                                                              static_cast<double>(spec.window.kernel.width));
+  const Index group_inputs = spec.in / spec.groups;
+  check_draw_bytes("conv2d '" + spec.name + "': patches",
+                   static_cast<double>(out.height) * static_cast<double>(out.width) *
+                       static_cast<double>(group_inputs) * static_cast<double>(spec.window.kernel.height) *
+                       static_cast<double>(spec.window.kernel.width));
   return std::make_shared<ConvolutionOperator>(spec);
 }
 

@@ -57,7 +57,7 @@ class DenseOperator final : public AffineOperator {
   }
 
   [[nodiscard]] Matrix carried_noise(const MeanActivations& at, const Matrix& cotangents) const override {
-    if (!is_random_) return Matrix(0, cotangents.cols());
+    if (!is_random_) return Matrix::Zero(0, cotangents.cols());
     return Vector(deviations(at.square)).asDiagonal() * cotangents;
   }
 

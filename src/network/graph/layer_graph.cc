@@ -151,7 +151,8 @@ LayerGraph GraphBuilder::finish() && {
 std::string graph_refusal(const std::vector<LayerSpec>& layers) {
   for (const LayerSpec& layer : layers) {
     const LayerKindPointer own = layer_kind(layer);
-    if (const auto* dense = std::get_if<DenseSpec>(&layer.variant()); dense && !has_operator(dense->layer))
+    if (const auto* dense = std::get_if<DenseSpec>(&layer.variant());
+        dense != nullptr && !has_operator(dense->layer))
       return own->title() + " has weights that are not independent and Gaussian";
     if (const auto* block = std::get_if<ResidualSpec>(&layer.variant())) {
       for (const auto* list : {&block->layers, &block->skip.layers}) {

@@ -18,7 +18,7 @@ class FixedOperator : public AffineOperator {
   [[nodiscard]] Index normals() const final { return 0; }
   [[nodiscard]] Matrix draw(const Matrix& x, const Matrix& /*normals*/) const final { return apply(x); }
   [[nodiscard]] Matrix carried_noise(const MeanActivations& /*at*/, const Matrix& cotangents) const final {
-    return Matrix(0, cotangents.cols());
+    return Matrix::Zero(0, cotangents.cols());
   }
   [[nodiscard]] std::vector<NoiseBlock> noise_blocks(const Vector& /*x*/) const final { return {}; }
   [[nodiscard]] Matrix noise_gram(const Matrix& /*q*/) const final {
@@ -178,7 +178,7 @@ Matrix AffineOperator::draw_jointly(const Matrix& x, const NormalSource& source)
 OperatorPointer average_pool_operator(const Window2d& window, const LayerShape& shape) {
   return std::make_shared<AveragePoolOperator>(window, shape);
 }
-OperatorPointer scale_operator(Vector scale, Vector shift, Vector sizes) {
+OperatorPointer scale_operator(Vector scale, Vector shift, const Vector& sizes) {
   return std::make_shared<ScaleOperator>(std::move(scale), std::move(shift), sizes);
 }
 OperatorPointer noise_operator(Vector deviations, Vector offset) {

@@ -39,8 +39,8 @@ class NoisyMaskTable {
  public:
   explicit NoisyMaskTable(double rate) : rate_(rate) {}
 
-  /// The highest level whose deviation is no more than this one; -1 where there is none.
-  static int level(double deviation);
+  /// The highest level whose deviation is no more than s; -1 where there is none.
+  static int level(double s);
   static double deviation(int level);
 
   /// Computes what is missing of these levels.
