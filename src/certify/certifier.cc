@@ -208,7 +208,13 @@ Certifier::Certifier(const Network& network, const Options& options, const Servi
         *prepared_, options.theorems == TheoremSet::All ? theorem_table() : coupling_theorems());
     if (options.joint) joint_ = std::make_unique<JointMethod>(*prepared_);
   }
-  if (may_be_closer_as_graph(network, options)) graph_ = std::make_unique<GraphMethod>(*prepared_);
+  if (may_be_closer_as_graph(network, options)) {
+    try {
+      graph_ = std::make_unique<GraphMethod>(*prepared_);
+    } catch (const InvalidArgument&) {
+      graph_ = nullptr;  // numbers are too large for forms: the moment method's bound is what there is
+    }
+  }
   if (options.method != Method::Moment) signature_ = std::make_unique<SignatureMethod>(*prepared_);
 }
 

@@ -97,7 +97,12 @@ BoundContributions GraphMethod::explain(const Certified& made) {
 void GraphMethod::tighten(ConstVectorRef input, Certified& made) const {
   if (made.result.mixture.size() != 1 || !made.result.w2.exists()) return;
   const Stopwatch watch;
-  Certified formal = certify(input);
+  Certified formal;
+  try {
+    formal = certify(input);
+  } catch (const InvalidArgument&) {
+    return;  // numbers are too large for forms, which are squares: the other bound stands
+  }
   Certified other = made;
   other.certificate = moved_to(made.result.mixture, formal);
   attach_certificate(other.certificate, prepared_.options, Shortage::Method, other.result);
