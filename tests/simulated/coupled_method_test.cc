@@ -176,16 +176,18 @@ TEST(CoupledMethod, SaysWhatToDoWhereNothingFormalFits) {
   }
 }
 
+/// On 2 x 4 x 4 images, with little noise.
+Conv2dSpec quiet_convolution(Generator& generator, const std::string& name) {
+  Conv2dSpec spec = same_convolution(generator, {2, {4, 4}, true}, true, name);
+  spec.kernel_mean *= 0.3;
+  spec.kernel_variance = Vector::Constant(spec.kernel_mean.size(), 1e-4);
+  spec.bias_variance = Vector();
+  return spec;
+}
+
 TEST(GraphMethod, CertifiesWhatHasNoCanonicalForm) {
   Generator generator = make_generator(9, Stream::Example, 2922);
-  const LayerShape shape{2, {4, 4}, true};
-  Conv2dSpec skip = same_convolution(generator, shape, true, "skip"),
-             inner = same_convolution(generator, shape, true, "inner");
-  for (Conv2dSpec* spec : {&skip, &inner}) {
-    spec->kernel_mean *= 0.3;
-    spec->kernel_variance = Vector::Constant(spec->kernel_mean.size(), 1e-4);
-    spec->bias_variance = Vector();
-  }
+  const Conv2dSpec skip = quiet_convolution(generator, "skip"), inner = quiet_convolution(generator, "inner");
   const Network network = build_network(
       {ResidualSpec{{inner, activation_spec(ActivationFunction::Relu)}, {skip}},
        activation_spec(ActivationFunction::Relu), FlattenSpec{},
@@ -204,14 +206,7 @@ TEST(GraphMethod, CertifiesWhatHasNoCanonicalForm) {
 /// dropout too.
 std::vector<LayerSpec> layers_with_skip(double channel_rate) {
   Generator generator = make_generator(10, Stream::Example, 2923);
-  const LayerShape shape{2, {4, 4}, true};
-  Conv2dSpec skip = same_convolution(generator, shape, true, "skip"),
-             inner = same_convolution(generator, shape, true, "inner");
-  for (Conv2dSpec* spec : {&skip, &inner}) {
-    spec->kernel_mean *= 0.3;
-    spec->kernel_variance = Vector::Constant(spec->kernel_mean.size(), 1e-4);
-    spec->bias_variance = Vector();
-  }
+  const Conv2dSpec skip = quiet_convolution(generator, "skip"), inner = quiet_convolution(generator, "inner");
   std::vector<LayerSpec> layers = {ResidualSpec{{inner, activation_spec(ActivationFunction::Relu)}, {skip}}};
   if (channel_rate > 0.0)
     layers = {inner, activation_spec(ActivationFunction::Relu), Dropout2dSpec{channel_rate}};

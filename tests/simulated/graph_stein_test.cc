@@ -21,22 +21,31 @@ NormalSource source_of(Generator& generator) {
   return [&](Matrix& out) { out = random_matrix(generator, out.rows(), out.cols()); };
 }
 
+/// Outputs by normals, those of all nodes beside each other.
+Matrix own_slopes(const GraphCase& at, const BlockRandomness& draw) {
+  const std::vector<Matrix> factors = slopes_at(at.graph, at.input, draw);
+  Index rows = 0;
+  for (const Matrix& factor : factors)
+    if (factor.size() > 0) rows += factor.rows();
+  Matrix all(rows, at.graph.outputs());
+  Index row = 0;
+  for (const Matrix& factor : factors) {
+    if (factor.size() == 0) continue;
+    all.middleRows(row, factor.rows()) = factor;
+    row += factor.rows();
+  }
+  return all.transpose();
+}
+
 TEST(SlopesAt, AgreeWithDifferences) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
     const GraphCase at = small_case(seed);
     Generator generator = make_generator(seed, Stream::Example, 2930);
     const BlockRandomness draw(at.graph, 1, source_of(generator));
-    const Matrix naive = naive_slopes(at, draw);
-    Matrix own(naive.cols(), naive.rows());
-    Index row = 0;
-    for (const Matrix& factor : slopes_at(at.graph, at.input, draw)) {
-      if (factor.size() == 0) continue;
-      own.middleRows(row, factor.rows()) = factor;
-      row += factor.rows();
-    }
-    ASSERT_EQ(row, naive.cols());
-    EXPECT_LE((own.transpose() - naive).norm(), 2e-4 * naive.norm() + 1e-4);
+    const Matrix naive = naive_slopes(at, draw), own = own_slopes(at, draw);
+    ASSERT_EQ(own.cols(), naive.cols());
+    EXPECT_LE((own - naive).norm(), 2e-4 * naive.norm() + 1e-4);
   }
 }
 
@@ -47,15 +56,9 @@ TEST(SlopesAt, CarryGaussianMasks) {
                                          FlattenSpec{}, dense(generator, 32, 2, 0.3, "head")};
   const GraphCase at{build_graph(layers), random_vector(generator, 16)};
   const BlockRandomness draw(at.graph, 1, source_of(generator));
-  const Matrix naive = naive_slopes(at, draw);
-  Matrix own(naive.cols(), naive.rows());
-  Index row = 0;
-  for (const Matrix& factor : slopes_at(at.graph, at.input, draw)) {
-    if (factor.size() == 0) continue;
-    own.middleRows(row, factor.rows()) = factor;
-    row += factor.rows();
-  }
-  EXPECT_LE((own.transpose() - naive).norm(), 1e-4 * naive.norm());
+  const Matrix naive = naive_slopes(at, draw), own = own_slopes(at, draw);
+  ASSERT_EQ(own.cols(), naive.cols());
+  EXPECT_LE((own - naive).norm(), 1e-4 * naive.norm());
 }
 
 TEST(SteinKernel, HasTheCovarianceAsItsMean) {
