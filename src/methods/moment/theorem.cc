@@ -138,6 +138,9 @@ class Sharpening {
     if (!fitted_ || certificate_.layers.empty()) return {};
     LayerTerms& last = certificate_.layers.back();
     if (!(fitted_->distance.upper < last.local.upper)) return {};
+    // (Y.28) bounds both terms for the Gaussian and gives the first one what the last leaves: behind another
+    // law that says nothing of the first.
+    if (certificate_.layers.front().theorem == "Y.28") return {};
     last.local = last.local_w1 = fitted_->distance;
     last.theorem = fitted_by_;
     last.is_whole = true;
