@@ -93,7 +93,7 @@ class BatchNormKind final : public DeterministicLayer<BatchNormSpec> {
       const Index channel = i / builder.shape().positions();
       sizes(i) = std::abs(own.scale(i) * spec().running_mean(channel)) + std::abs(spec().bias(channel));
     }
-    builder.affine(title(), scale_operator(std::move(own.scale), std::move(own.shift), std::move(sizes)));
+    builder.affine(title(), scale_operator(std::move(own.scale), std::move(own.shift), sizes));
   }
 };
 
