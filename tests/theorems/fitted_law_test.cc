@@ -22,6 +22,7 @@ using OneNeuron = std::array<double, 4>;
 
 Network chain_of_neurons(ActivationFunction function, const std::array<OneNeuron, 3>& neurons) {
   std::vector<DenseLayer> layers;
+  layers.reserve(neurons.size());
   for (const auto& [weight, weight_variance, bias, bias_variance] : neurons) {
     layers.emplace_back("layer" + std::to_string(layers.size()), Matrix::Constant(1, 1, weight),
                         Vector::Constant(1, bias), MeanFieldWeights{Matrix::Constant(1, 1, weight_variance)},
