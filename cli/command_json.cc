@@ -175,6 +175,9 @@ ordered_json explanation_json(const Explanation& explanation) {
                        {"first", all.first},
                        {"normality", normality_json(explanation.result)},
                        {"layers", std::move(layers)}};
+  if (!std::isnan(explanation.result.w2_lower)) json["w2_lower"] = explanation.result.w2_lower;
+  if (!std::isnan(explanation.result.w2_lower_mixture))
+    json["w2_lower_mixture"] = explanation.result.w2_lower_mixture;
   if (const auto& forecast = explanation.forecast) {
     json["simulation_forecast"] = {
         {"w2_estimate", forecast->w2}, {"draws", forecast->draws}, {"seconds_estimate", forecast->seconds}};

@@ -110,6 +110,7 @@ void run_explain(const ExplainArguments& arguments) {
   std::fputs(heading(explanation, stored, run, row).c_str(), stdout);
   std::fputs(normality_text(explanation.result).c_str(), stdout);
   std::fputs(contributions_text(explanation, arguments.top).c_str(), stdout);
+  std::fputs(nearest_gaussian_text(explanation.result).c_str(), stdout);
   std::fflush(stdout);
   std::vector<Trial> trials;
   if (arguments.seconds > 0.0) {

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 #
-# The Debian packages this project uses, in seven groups, and their installation. Sourced by
+# The Debian packages this project uses, in eight groups, and their installation. Sourced by
 # ./run and ./test; docs/dependencies.md says what each package is for. The clang tools carry
 # their version, because what clang-format and clang-tidy say depends on it.
 
@@ -17,6 +17,7 @@ packages_of() {
       echo pybind11-dev python3-dev python3-numpy python3-pytest python3-setuptools python3-torch python3-venv \
         python3-wheel
       ;;
+    onnx) echo libonnx-dev libprotobuf-dev ;;
     mpi) echo libopenmpi-dev openmpi-bin ;;
     browser) echo chromium ;;
     full) echo clang-14 clang-tidy-14 iproute2 libclang-rt-14-dev llvm-14 ;;

@@ -26,7 +26,9 @@ std::vector<Index> kernel_shape(const Convolution& shape) {
 
 ordered_json activation_entry(const Activation& activation) {
   ordered_json entry{{"type", "activation"}, {"function", std::string(to_string(activation.function()))}};
-  if (activation.has_slope()) entry["slope"] = activation.slope();
+  for (const auto& [name, member] : parameters_of(activation.function())) {
+    entry[name] = activation.parameters().*member;
+  }
   return entry;
 }
 

@@ -148,6 +148,8 @@ py::class_<ResultView> bind_result(py::module_& module) {
       .def_property_readonly("w2_bound", [](View v) { return v.result().w2.value; })
       .def_property_readonly("w1_bound", [](View v) { return v.result().w1.value; })
       .def_property_readonly("relative_w2_bound", [](View v) { return v.result().relative_w2; })
+      .def_property_readonly("w2_lower", [](View v) { return v.result().w2_lower; })
+      .def_property_readonly("w2_lower_mixture", [](View v) { return v.result().w2_lower_mixture; })
       .def_property_readonly("termination",
                              [](View v) { return std::string(to_string(v.result().termination)); })
       .def_property_readonly("reason", [](View v) { return v.result().reason; })

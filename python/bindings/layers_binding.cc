@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "arrays.h"
 #include "bindings.h"
@@ -145,6 +148,20 @@ LayerSpec make_batch_norm(const std::string& name, const py::dict& arrays, doubl
                        epsilon};
 }
 
+LayerSpec make_affine(const std::string& name, const py::dict& arrays) {
+  const Tensors tensors(name.empty() ? "affine" : name, arrays);
+  return AffineSpec{name, tensors.flat("scale"), tensors.flat("shift")};
+}
+
+/// (n,) or (channels, height, width).
+LayerSpec make_reshape(const std::vector<Index>& shape) {
+  require(shape.size() == 1 || shape.size() == 3,
+          "reshape: shape: expected (n,) or (channels, height, width), got " + std::to_string(shape.size()) +
+              " numbers");
+  if (shape.size() == 1) return ReshapeSpec{{shape[0], {}, false}};
+  return ReshapeSpec{{shape[0], {shape[1], shape[2]}, true}};
+}
+
 Window2d pool_window(const Pair& kernel, const Pair& stride, const Pair& padding) {
   return {size_of(kernel), size_of(stride), size_of(padding), {1, 1}};
 }
@@ -159,19 +176,33 @@ LayerSpec make_mixture(std::vector<double> weights, const std::vector<LayerSpec>
   return spec;
 }
 
+/// `given` names parameters of the function; others are refused.
+LayerSpec make_activation(const std::string& name, const std::map<std::string, double>& given) {
+  const ActivationFunction function = parse_activation_function(name);
+  ActivationParameters parameters;
+  for (const auto& [key, value] : given) {
+    const std::vector<ActivationParameter>& own = parameters_of(function);
+    const auto found =
+        std::find_if(own.begin(), own.end(), [&](const ActivationParameter& p) { return p.name == key; });
+    if (found == own.end()) throw InvalidArgument(name + ": expected no parameter '" + key + "'");
+    parameters.*(found->member) = value;
+  }
+  return ActivationSpec{Activation(function, parameters)};
+}
+
 }  // namespace
 
 void bind_layers(py::module_& module) {
   py::class_<LayerSpec>(module, "Layer", "One layer of a network.")
       .def_property_readonly("type", [](const LayerSpec& spec) { return std::string(type_name(spec)); })
+      .def_property_readonly("name", &node_name)
+      .def_property_readonly("inputs", [](const LayerSpec& spec) { return spec.inputs; })
       .def_property_readonly("arrays", &layer_arrays)
       .def("__repr__", [](const LayerSpec& spec) { return "<mixcert layer: " + title(spec) + ">"; });
   module.def("dense", &make_dense);
   module.def("conv2d", &make_convolution);
   module.def("batch_norm", &make_batch_norm);
-  module.def("activation", [](const std::string& name, double slope) -> LayerSpec {
-    return ActivationSpec{Activation(parse_activation_function(name), slope)};
-  });
+  module.def("activation", &make_activation);
   module.def("avg_pool2d", [](const Pair& kernel, const Pair& stride, const Pair& padding) -> LayerSpec {
     return AvgPool2dSpec{pool_window(kernel, stride, padding)};
   });
@@ -187,6 +218,12 @@ void bind_layers(py::module_& module) {
     return ResidualSpec{std::move(layers), SkipLayers(std::move(skip))};
   });
   module.def("mixture_of_layers", &make_mixture);
+  module.def("add", []() -> LayerSpec { return AddSpec{}; });
+  module.def("concat", []() -> LayerSpec { return ConcatSpec{}; });
+  module.def("affine", &make_affine);
+  module.def("reshape", &make_reshape);
+  module.def("mean", []() -> LayerSpec { return MeanSpec{}; });
+  module.def("seeing", &seeing);
 }
 
 }  // namespace mixcert::python

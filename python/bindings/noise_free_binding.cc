@@ -18,7 +18,7 @@ namespace {
 std::vector<LayerSpec> without_noise(const std::vector<LayerSpec>& layers) {
   std::vector<LayerSpec> result;
   result.reserve(layers.size());
-  for (const LayerSpec& spec : layers) result.push_back(layer_kind(spec)->without_noise());
+  for (const LayerSpec& spec : layers) result.push_back(in_place_of(spec, layer_kind(spec)->without_noise()));
   return result;
 }
 

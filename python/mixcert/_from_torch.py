@@ -11,26 +11,28 @@ from torch import nn
 from . import _torch_posterior as posteriors
 from ._import import import_entries
 from ._network import Network
+from ._torch_arrays import arrays_of
 from ._torch_check import check
 from ._torch_noise_free import place_means
-from ._torch_trace import read
+from ._torch_settle import settled
+from ._torch_trace import Reading, read
 
 
-def weight_names(entries: List[Dict[str, Any]]) -> List[str]:
-    """Layers with weights in the order in which they act."""
+def weight_names(reading: Reading, entries: Optional[List[Dict[str, Any]]] = None) -> List[str]:
+    """Modules with weights in the order in which they act; batch norms are none."""
+    modules = {own.entry: own.module for own in reading.weights}
     names: List[str] = []
-    for entry in entries:
+    for entry in reading.entries if entries is None else entries:
         if entry["type"] == "residual":
-            names += weight_names(entry["layers"])
-        elif entry["type"] in ("dense", "conv2d"):
-            names.append(entry["name"])
+            names += weight_names(reading, entry["layers"])
+        elif entry["type"] in ("dense", "conv2d") and entry["name"] in modules:
+            names.append(modules[entry["name"]])
     return names
 
 
-def _require_order(module: nn.Module, entries: List[Dict[str, Any]], library: str) -> None:
+def _require_order(module: nn.Module, acting: List[str], library: str) -> None:
     """One vector of all parameters has the order of module.parameters(); it is cut in the order of forward,
     each layer's weight before its bias, with biases for all layers or for none."""
-    acting = weight_names(entries)
     held: List[str] = []
     biases = set()
     for name, _ in module.named_parameters():
@@ -61,6 +63,14 @@ def _require_untied(module: nn.Module, names: List[str]) -> None:
                 )
 
 
+def _require_layers(module: nn.Module, source: posteriors.Source, names: List[str]) -> None:
+    if source.last_layer is not None:
+        if names[-1:] != [source.last_layer]:
+            raise ValueError(f"from_torch: expected a posterior of the last layer, got one of '{source.last_layer}'")
+    elif source.library in posteriors.FLAT and source.module is module:
+        _require_order(module, names, source.library)
+
+
 def convert(
     module: Any,
     posterior: Any = None,
@@ -72,34 +82,39 @@ def convert(
     scales: Optional[str] = None,
     swag_scale: Optional[float] = None,
 ) -> Network:
-    source = posteriors.find(module, posterior, library)
-    root, arrays = source.module, source.arrays
+    fixed, computed = settled(module) if isinstance(module, nn.Module) else (module, False)
+    if computed and posterior is not None:
+        raise ValueError("from_torch: weights that are computed from parameters of a posterior; expected plain weights")
+    source = posteriors.find(fixed, posterior, library)
+    outside = posterior is not None or source.module is not fixed
+    root, compared = source.module, module if computed else source.module
     if not list(root.children()):  # a layer alone
-        root = nn.Sequential(root)
-        arrays = [(f"0.{name}", value) for name, value in arrays]
+        root, compared = nn.Sequential(root), nn.Sequential(compared)
+        source = source._replace(arrays=[(f"0.{name}", value) for name, value in source.arrays])
+
+    def network_of(reading: Reading) -> Network:
+        return import_entries(
+            arrays_of(root, source, reading, outside),
+            source.library,
+            json.dumps(reading.entries),
+            project=project,
+            scales=scales,
+            swag_scale=swag_scale,
+        )
+
     reading = read(root, input_shape, dropout)
-    entries, names = reading.entries, weight_names(reading.entries)
-    outside = posterior is not None or source.module is not module
+    names = weight_names(reading)
     if outside:
         _require_untied(root, names)
-    if source.last_layer is not None:
-        if names[-1:] != [source.last_layer]:
-            raise ValueError(f"from_torch: expected a posterior of the last layer, got one of '{source.last_layer}'")
-    elif source.library in posteriors.FLAT and source.module is root:
-        _require_order(root, entries, source.library)
-    network = import_entries(
-        arrays,
-        source.library,
-        json.dumps(entries),
-        project=project,
-        scales=scales,
-        swag_scale=swag_scale,
-    )
+    _require_layers(root, source, names)
+    network = network_of(reading)
+    # Dropout that changes the mean is not there in evaluation mode, in which both are compared.
+    plain = read(root, input_shape, False) if reading.shifts else reading
+    core = network_of(plain)._core if reading.shifts else network._core
 
     def prepare(own: nn.Module) -> None:
         if outside:
-            place_means(own, source.library, dict(arrays), names, source.last_layer)
+            place_means(own, source.library, dict(source.arrays), names, source.last_layer)
 
-    shape = None if input_shape is None else tuple(input_shape)
-    lines = reading.assumptions + check(network._core, root, shape, reading.noisy, prepare)
+    lines = reading.assumptions + check(core, compared, plain, prepare)
     return network if not lines else Network._wrap(network._core.with_assumptions(lines))

@@ -121,7 +121,8 @@ def from_torch(
 
     Dropout is random, as in Monte Carlo dropout, unless it is written with training=False; `dropout=False`
     leaves it out, as module.eval() does. Batch norm uses its running statistics. `input_shape` = (channels,
-    height, width) of images. The other arguments are those of :func:`import_weights`.
+    height, width) of images, (channels, length) of sequences. A softmax at the end is left out, and several
+    outputs follow one another; `assumptions` says so. The other arguments are those of :func:`import_weights`.
 
     The network is compared with the module's own forward, both without noise; what could not be compared is
     among its `assumptions`. ValueError: a layer or an argument without the same meaning here, or a difference.

@@ -1,9 +1,12 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Layers of a network, from arrays. Names and shapes are those of docs/model-format.md."""
+"""Layers of a network, from arrays. Names and shapes are those of docs/model-format.md.
+
+A list of layers is a graph: every layer may have a `name`, and `inputs`, the names of earlier layers that it sees
+("input" for the network's input). Without `inputs` it sees the layer before it."""
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Optional, Union
+from typing import Any, Iterable, Optional, Sequence, Union
 
 from . import _core
 from ._arguments import pair, whole_number
@@ -19,6 +22,14 @@ def as_layer(layer: LayerLike) -> Layer:
     if isinstance(layer, Layer):
         return layer
     raise TypeError(f"expected a layer or the name of an activation, got {type(layer).__name__}")
+
+
+def _entry(layer: Layer, name: str, inputs: Sequence[str]) -> Layer:
+    """The layer as an entry of a graph; `name` where its tensors have none."""
+    if isinstance(inputs, str):
+        raise TypeError(f"inputs: expected a list of names, got {inputs!r}")
+    seen = [str(one) for one in inputs]
+    return _core.seeing(layer, name, seen) if name or seen else layer
 
 
 def Dense(
@@ -40,6 +51,7 @@ def Dense(
     law: str = "normal",
     degrees: float = 0.0,
     name: str = "",
+    inputs: Sequence[str] = (),
 ) -> Layer:
     """y = W a + b with random W of mean `weight` [out, in] and random b of mean `bias` [out].
 
@@ -78,7 +90,7 @@ def Dense(
         "covariance": covariance,
         "bias_covariance": bias_covariance,
     }
-    return _core.dense(name, arrays, law, float(degrees))
+    return _entry(_core.dense(name, arrays, law, float(degrees)), "", inputs)
 
 
 def Conv2d(
@@ -93,6 +105,7 @@ def Conv2d(
     weight_variance: Any = None,
     bias_variance: Any = None,
     name: str = "",
+    inputs: Sequence[str] = (),
 ) -> Layer:
     """2-D convolution with kernels `weight` [out, in / groups, height, width] of images `image` = (H, W).
 
@@ -103,7 +116,7 @@ def Conv2d(
         "weight_variance": weight_variance,
         "bias_variance": bias_variance,
     }
-    return _core.conv2d(
+    layer = _core.conv2d(
         name,
         arrays,
         pair(image, "image"),
@@ -112,10 +125,18 @@ def Conv2d(
         pair(dilation, "dilation"),
         whole_number(groups, "groups", 1),
     )
+    return _entry(layer, "", inputs)
 
 
 def BatchNorm(
-    weight: Any, bias: Any, running_mean: Any, running_variance: Any, *, epsilon: float = 1e-5, name: str = ""
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_variance: Any,
+    *,
+    epsilon: float = 1e-5,
+    name: str = "",
+    inputs: Sequence[str] = (),
 ) -> Layer:
     """weight (x - running_mean) / sqrt(running_variance + epsilon) + bias, one entry per channel."""
     arrays = {
@@ -124,59 +145,111 @@ def BatchNorm(
         "running_mean": running_mean,
         "running_variance": running_variance,
     }
-    return _core.batch_norm(name, arrays, float(epsilon))
+    return _entry(_core.batch_norm(name, arrays, float(epsilon)), "", inputs)
 
 
-def Activation(function: str, *, slope: float = 0.01) -> Layer:
-    """identity, relu, leaky_relu (with `slope`), tanh, sigmoid, erf, gelu, silu, softplus or elu. In a list
-    of layers the name alone stands for it."""
-    return _core.activation(function, float(slope))
+def Activation(
+    function: str,
+    *,
+    slope: Optional[float] = None,
+    lower: Optional[float] = None,
+    upper: Optional[float] = None,
+    alpha: Optional[float] = None,
+    name: str = "",
+    inputs: Sequence[str] = (),
+) -> Layer:
+    """identity, relu, leaky_relu or prelu (with `slope`, 0.01), tanh, sigmoid, erf, gelu, silu, softplus, elu
+    and celu (with `alpha`, 1), relu6, hardtanh (with `lower` and `upper`, -1 and 1), hardsigmoid, hardswish,
+    selu, softsign, mish, logsigmoid or tanhshrink. In a list of layers the name alone stands for it."""
+    given = {"slope": slope, "lower": lower, "upper": upper, "alpha": alpha}
+    parameters = {key: float(value) for key, value in given.items() if value is not None}
+    return _entry(_core.activation(function, parameters), name, inputs)
 
 
-def AvgPool2d(kernel: Any, *, stride: Any = None, padding: Any = 0) -> Layer:
+def AvgPool2d(
+    kernel: Any, *, stride: Any = None, padding: Any = 0, name: str = "", inputs: Sequence[str] = ()
+) -> Layer:
     """Means of windows; zeros of the padding count. The stride is the kernel where not given."""
     step = kernel if stride is None else stride
-    return _core.avg_pool2d(pair(kernel, "kernel"), pair(step, "stride"), pair(padding, "padding"))
+    layer = _core.avg_pool2d(pair(kernel, "kernel"), pair(step, "stride"), pair(padding, "padding"))
+    return _entry(layer, name, inputs)
 
 
-def MaxPool2d(kernel: Any, *, stride: Any = None, padding: Any = 0) -> Layer:
+def MaxPool2d(
+    kernel: Any, *, stride: Any = None, padding: Any = 0, name: str = "", inputs: Sequence[str] = ()
+) -> Layer:
     """Largest values of windows; the padding is left out."""
     step = kernel if stride is None else stride
-    return _core.max_pool2d(pair(kernel, "kernel"), pair(step, "stride"), pair(padding, "padding"))
+    layer = _core.max_pool2d(pair(kernel, "kernel"), pair(step, "stride"), pair(padding, "padding"))
+    return _entry(layer, name, inputs)
 
 
-def Flatten() -> Layer:
+def Flatten(*, name: str = "", inputs: Sequence[str] = ()) -> Layer:
     """An image as a vector."""
-    return _core.flatten()
+    return _entry(_core.flatten(), name, inputs)
 
 
-def Dropout(rate: float) -> Layer:
+def Dropout(rate: float, *, name: str = "", inputs: Sequence[str] = ()) -> Layer:
     """Independent factors: 0 with probability `rate`, otherwise 1 / (1 - rate)."""
-    return _core.dropout(float(rate))
+    return _entry(_core.dropout(float(rate)), name, inputs)
 
 
-def Dropout2d(rate: float) -> Layer:
+def Dropout2d(rate: float, *, name: str = "", inputs: Sequence[str] = ()) -> Layer:
     """The same with one factor for all pixels of a channel."""
-    return _core.dropout2d(float(rate))
+    return _entry(_core.dropout2d(float(rate)), name, inputs)
 
 
-def GaussianDropout(rate: float) -> Layer:
+def GaussianDropout(rate: float, *, name: str = "", inputs: Sequence[str] = ()) -> Layer:
     """Independent factors N(1, rate / (1 - rate))."""
-    return _core.gaussian_dropout(float(rate))
+    return _entry(_core.gaussian_dropout(float(rate)), name, inputs)
 
 
-def GaussianNoise(std: float) -> Layer:
+def GaussianNoise(std: float, *, name: str = "", inputs: Sequence[str] = ()) -> Layer:
     """Adds independent N(0, std^2) to every value."""
-    return _core.gaussian_noise(float(std))
+    return _entry(_core.gaussian_noise(float(std)), name, inputs)
 
 
-def Residual(layers: Iterable[LayerLike], skip: Iterable[LayerLike] = ()) -> Layer:
+def Residual(
+    layers: Iterable[LayerLike], skip: Iterable[LayerLike] = (), *, name: str = "", inputs: Sequence[str] = ()
+) -> Layer:
     """S(x) + F(x), F the layers and S those of the skip: x itself where it has none."""
-    return _core.residual([as_layer(layer) for layer in layers], [as_layer(layer) for layer in skip])
+    layer = _core.residual([as_layer(one) for one in layers], [as_layer(one) for one in skip])
+    return _entry(layer, name, inputs)
 
 
-def LayerMixture(weights: Optional[Iterable[float]], layers: Iterable[Layer]) -> Layer:
+def LayerMixture(
+    weights: Optional[Iterable[float]], layers: Iterable[Layer], *, name: str = "", inputs: Sequence[str] = ()
+) -> Layer:
     """One of several dense layers, drawn with its weight (None: all alike)."""
     members = list(layers)
     shares = [1.0 / max(len(members), 1)] * len(members) if weights is None else [float(w) for w in weights]
-    return _core.mixture_of_layers(shares, members)
+    return _entry(_core.mixture_of_layers(shares, members), name, inputs)
+
+
+def Add(*, inputs: Sequence[str], name: str = "") -> Layer:
+    """The sum of the layers of these names, two or more, all of one shape."""
+    return _entry(_core.add(), name, inputs)
+
+
+def Concat(*, inputs: Sequence[str], name: str = "") -> Layer:
+    """The layers of these names one after the other: along channels of images of one size, or features."""
+    return _entry(_core.concat(), name, inputs)
+
+
+def Affine(scale: Any = None, shift: Any = None, *, name: str = "", inputs: Sequence[str] = ()) -> Layer:
+    """scale x + shift: one number each, one per channel of an image, or one per value (None: 1 and 0)."""
+    return _entry(_core.affine(name, {"scale": scale, "shift": shift}), "", inputs)
+
+
+def Reshape(shape: Any, *, name: str = "", inputs: Sequence[str] = ()) -> Layer:
+    """The same values as (n,) or n: a vector, or as (channels, height, width): an image."""
+    sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
+    return _entry(_core.reshape([whole_number(size, "shape", 1) for size in sizes]), name, inputs)
+
+
+def Mean(*, name: str = "", inputs: Sequence[str] = ()) -> Layer:
+    """The mean of all pixels of each channel: an image becomes a vector."""
+    return _entry(_core.mean(), name, inputs)
+
+
+add, concat, affine, reshape, mean = Add, Concat, Affine, Reshape, Mean

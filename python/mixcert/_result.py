@@ -158,6 +158,17 @@ class Result:
         return self._core.relative_w2_bound
 
     @property
+    def w2_lower(self) -> float:
+        """Proven, no statistics (D.9): W2 between p and any Gaussian is at least this. Known where dropout
+        behind one hidden layer is all that is random; NaN elsewhere. Several components may be closer."""
+        return self._core.w2_lower
+
+    @property
+    def w2_lower_mixture(self) -> float:
+        """Proven: W2(p, q) is at least this; NaN unless dropout masks are all that is random."""
+        return self._core.w2_lower_mixture
+
+    @property
     def layers(self) -> LayerTable:
         """Where the bound comes from, one row per hidden layer."""
         return LayerTable(self._core.layers)
@@ -317,6 +328,11 @@ class ResultList(List[Result]):
     @property
     def w1_bound(self) -> np.ndarray:
         return np.array([result.w1_bound for result in self])
+
+    @property
+    def w2_lower(self) -> np.ndarray:
+        """What no Gaussian is closer than, [inputs]; NaN where it is not known."""
+        return np.array([result.w2_lower for result in self])
 
     def mean(self) -> np.ndarray:
         """Means of the mixtures, [inputs, outputs]."""

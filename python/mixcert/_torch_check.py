@@ -11,7 +11,8 @@ import torch
 from torch import nn
 
 from ._torch_noise_free import NoMeans, forward
-from ._torch_trace import first_line
+from ._torch_record import first_line
+from ._torch_trace import Reading
 
 # Sizes of the inputs: thresholds of activations lie at 6 and 20.
 _SCALES = (0.0, 0.1, 0.1, 1.0, 1.0, 1.0, 10.0, 100.0)
@@ -41,19 +42,17 @@ def _own_precision(module: nn.Module) -> float:
     return max((float(torch.finfo(kind).eps) for kind in kinds), default=2.0**-23)
 
 
-def check(
-    core: Any, module: nn.Module, shape: Any, noisy: bool, prepare: Callable[[nn.Module], None]
-) -> List[str]:
+def check(core: Any, module: nn.Module, reading: Reading, prepare: Callable[[nn.Module], None]) -> List[str]:
     """Raises ValueError where the network `core` is not the module's forward without noise; otherwise what has to
-    be said among the assumptions: nothing, where they were compared. `shape` is an image's, or None."""
+    be said among the assumptions: nothing, where they were compared."""
     inputs = _inputs(core.inputs)
     ours = core.noise_free(inputs)
-    given = inputs if shape is None else inputs.reshape(len(inputs), *shape)
+    given = inputs if len(reading.shape) == 1 else inputs.reshape(len(inputs), *reading.shape)
     failure: Optional[Exception] = None
     # In double precision even small differences show; a module that makes tensors of its own may not allow it.
     for double, precision in ((True, 2.0**-52), (False, _own_precision(module))):
         try:
-            theirs = forward(module, given, double, noisy, prepare)
+            theirs = forward(module, given, double, reading, prepare)
         except NoMeans as error:
             return [f"the network read from forward was not compared with the module: {error}"]
         except Exception as error:  # whatever the module's code raises

@@ -1,22 +1,40 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What each torch layer and function is as an entry of an architecture (docs/model-format.md).
+"""What each torch layer is as entries of an architecture (docs/model-format.md).
 
-An entry is a dict. A layer with another meaning than mixcert's is refused: a silent approximation would make
-a certificate of another network.
+A layer with another meaning than mixcert's is refused: a silent approximation would make a certificate of another
+network.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import torch
 from torch import nn
 
-from ._torch_windows import Entry, Shape, Unsupported, adaptive_pool, average_pool, max_pool, pair, window
+from . import _torch_windows as windows
+from ._torch_activations import ACTIVATIONS, prelu
+from ._torch_graph import Features, Graph, Unsupported, Value, count
+from ._torch_shapes import flattened, unflattened
 
 # Keys of the means of random weights, in a layer's own state dict: bayesian-torch, blitz, torchbnn and
 # torch-uncertainty, PyTorch-BayesianCNN, SWAG.
 MEAN_KEYS = ("mu_weight", "mu_kernel", "weight_sampler.mu", "weight_mu", "W_mu", "weight_mean")
+SOFTMAX = {nn.Softmax: "softmax", nn.LogSoftmax: "log_softmax"}
+
+# Layers of torch that have no certificate, and what has one.
+_NORMS = "it divides by the deviation of its own input; batch norm with running statistics can be certified in its place"
+_ATTENTION = "it multiplies values with each other; what can be certified is the network behind it, with its output as the input"
+_RECURRENT = "the same weights act at every time step; what can be certified is the network behind it, with its last state as the input"
+_INDICES = "its input is an index; what can be certified is the network behind it, with its output as the input"
+NOT_HERE: Tuple[Tuple[Any, str], ...] = (
+    ((nn.LayerNorm, nn.GroupNorm, nn.LocalResponseNorm, nn.modules.instancenorm._InstanceNorm), _NORMS),
+    ((nn.MultiheadAttention, nn.Transformer, nn.TransformerEncoder, nn.TransformerDecoder), _ATTENTION),
+    ((nn.TransformerEncoderLayer, nn.TransformerDecoderLayer, nn.Bilinear), _ATTENTION),
+    ((nn.RNNBase, nn.RNNCellBase), _RECURRENT),
+    ((nn.Embedding, nn.EmbeddingBag), _INDICES),
+)
+NO_MEANING = "no layer of mixcert has its meaning"
 
 
 def random_weight(module: nn.Module) -> Optional[torch.Tensor]:
@@ -40,166 +58,163 @@ def is_kind(module: nn.Module, kind: Any) -> bool:
     )
 
 
-def _dense(name: str, outputs: int, inputs: int, shape: Shape) -> Entry:
-    if shape is not None and shape[:2] != (1, 1):
+def dense(graph: Graph, value: Value, name: str, outputs: int, inputs: int) -> Value:
+    if value.shape == (None,):
+        raise Features(inputs)
+    if not value.shape or count(value.shape[:-1]) != 1:
         raise Unsupported("it acts on each row of an image; flatten the image before it")
-    return {"type": "dense", "name": name, "in": int(inputs), "out": int(outputs)}
+    if value.shape[-1] != inputs:
+        raise Unsupported(f"expected {inputs} values before it, got {value.shape[-1]}")
+    before = graph.vector(value)
+    entry = {"type": "dense", "name": graph.weights(name), "in": int(inputs), "out": int(outputs)}
+    return graph.put(before, entry, (*value.shape[:-1], int(outputs)), (int(outputs),), sized=True)
 
 
-def _padding(module: Any, kernel: Tuple[int, ...], dilation: Tuple[int, ...]) -> Tuple[int, int]:
-    if module.padding == "valid":
-        return 0, 0
-    if module.padding == "same":
-        total = [d * (k - 1) for k, d in zip(kernel, dilation)]
-        if any(t % 2 for t in total):
-            raise Unsupported("padding 'same' of an even kernel pads one side more than the other")
-        return total[0] // 2, total[1] // 2
-    return pair(module.padding)
+def is_transposed(module: nn.Module) -> bool:
+    """Of a library: its weights are [in, out, ...]; the comparison with forward tells where this is wrong."""
+    return "Transpose" in type(module).__name__
 
 
-def convolution(name: str, module: Any, weight_shape: Tuple[int, ...], shape: Shape) -> Tuple[Entry, Shape]:
-    if shape is None:
-        raise Unsupported("a convolution needs input_shape=(channels, height, width)")
-    if getattr(module, "padding_mode", "zeros") != "zeros":
-        raise Unsupported(f"padding_mode {module.padding_mode!r}; only 'zeros' is there")
-    kernel, dilation = tuple(int(n) for n in weight_shape[2:]), pair(getattr(module, "dilation", 1))
-    groups = int(getattr(module, "groups", 1))
-    entry: Entry = {
-        "type": "conv2d",
-        "name": name,
-        "in": int(weight_shape[1]) * groups,
-        "out": int(weight_shape[0]),
-        "height": shape[1],
-        "width": shape[2],
-        "kernel": list(kernel),
-        "stride": list(pair(module.stride)),
-        "padding": list(_padding(module, kernel, dilation)),
-        "dilation": list(dilation),
-        "groups": groups,
-    }
-    return entry, (entry["out"], *window(shape, entry, dilation))
-
-
-def random_layer(name: str, module: nn.Module, weight: torch.Tensor, shape: Shape) -> Tuple[Entry, Shape]:
+def random_layer(graph: Graph, value: Value, name: str, module: nn.Module, weight: torch.Tensor) -> Value:
     """A layer of a library of Bayesian layers, by its keys."""
+    if getattr(module, "frozen", False) is True or getattr(module, "freeze", False) is True:
+        raise Unsupported("it is frozen and draws nothing; unfreeze it")
     if weight.dim() == 2:
-        return _dense(name, weight.shape[0], weight.shape[1], shape), None
-    if weight.dim() == 4:
-        return convolution(name, module, tuple(weight.shape), shape)
-    raise Unsupported(f"weights of shape {tuple(weight.shape)}; expected a dense layer or a 2-D convolution")
+        return dense(graph, value, name, weight.shape[0], weight.shape[1])
+    if weight.dim() in (3, 4) and "Flipout" in type(module).__name__:
+        raise Unsupported("flipout changes signs at every position, which is another law than that of one random kernel")
+    if weight.dim() in (3, 4):
+        make = windows.transposed_convolution if is_transposed(module) else windows.convolution
+        return make(graph, value, name, module, tuple(weight.shape))
+    raise Unsupported(f"weights of shape {tuple(weight.shape)}; expected a dense layer or a convolution")
 
 
-def activation(function: str, **more: Any) -> Entry:
-    return {"type": "activation", "function": function, **more}
+def dropout(graph: Graph, value: Value, p: float) -> Value:
+    return graph.put(value, {"type": "dropout", "rate": float(p)})
 
 
-def leaky_relu(negative_slope: float) -> Entry:
-    return activation("leaky_relu", slope=float(negative_slope))
+def channel_dropout(axes: int) -> Any:
+    """One factor for all values of a channel."""
+
+    def make(graph: Graph, value: Value, p: float) -> Value:
+        if value.shape == (None,) or windows.batched(value.shape) not in (1, axes):
+            raise Unsupported("it drops channels of images, and its input is no image")
+        return graph.put(graph.image(value), {"type": "dropout2d", "rate": float(p)})
+
+    return make
 
 
-def gelu(approximate: str = "none") -> Entry:
-    if approximate != "none":
-        raise Unsupported(f"argument approximate={approximate!r}; only 'none' is there")
-    return activation("gelu")
+ALPHA = 1.7580993408473766  # minus the value at which SELU saturates
 
 
-def softplus(beta: float = 1.0, threshold: float = 20.0) -> Entry:
-    # Above the threshold torch returns x itself, which is softplus(x) to 2e-9 relative at 20.
-    if beta != 1 or threshold < 20:
-        raise Unsupported(
-            f"arguments beta={beta}, threshold={threshold}; only 1 and at least 20 are there"
-        )
-    return activation("softplus")
+def alpha_dropout(graph: Graph, value: Value, p: float) -> Value:
+    """a (m x - ALPHA (1 - m)) + a ALPHA p with masks m, P(m = 0) = p, and a = ((1 - p) (1 + p ALPHA^2))^(-1/2).
+    Behind x + ALPHA and ordinary dropout, m / (1 - p), it is affine: a (1 - p) y - a (1 - p) ALPHA."""
+    if not 0 <= p < 1:
+        raise Unsupported(f"a rate of {p}; expected at least 0 and below 1")
+    factor = (1 - p) * ((1 - p) * (1 + p * ALPHA**2)) ** -0.5
+    moved = graph.affine(value, 1.0, ALPHA)
+    return graph.affine(dropout(graph, moved, p), factor, -factor * ALPHA)
 
 
-def elu(alpha: float = 1.0) -> Entry:
-    if alpha != 1:
-        raise Unsupported(f"argument alpha={alpha}; only 1 is there")
-    return activation("elu")
-
-
-def dropout(rate: float) -> Entry:
-    return {"type": "dropout", "rate": float(rate)}
-
-
-def dropout2d(rate: float) -> Entry:
-    return {"type": "dropout2d", "rate": float(rate)}
-
-
-def _batch_norm(name: str, module: Any) -> Entry:
+def _batch_norm(graph: Graph, value: Value, name: str, module: Any) -> Value:
     if not module.track_running_stats or module.running_mean is None or module.running_var is None:
         raise Unsupported("batch norm without running statistics normalises by the batch")
-    return {"type": "batch_norm", "name": name, "features": module.num_features, "epsilon": module.eps}
+    features = int(module.num_features)
+    if value.shape == (None,):
+        raise Features(features)
+    axes = 2 if isinstance(module, nn.BatchNorm2d) else len(value.shape) - 1
+    if windows.batched(value.shape) != axes or value.shape[0] != features or axes > 2:
+        raise Unsupported(f"expected {features} channels before it, got a value of shape {value.shape}")
+    before = graph.image(value) if axes else graph.vector(value)
+    entry = {"type": "batch_norm", "name": graph.weights(name), "features": features, "epsilon": module.eps}
+    return graph.put(before, entry)
 
 
-# Modules whose output has the shape of their input.
-SAME_SHAPE: Dict[type, Callable[[Any], Optional[Entry]]] = {
-    nn.ReLU: lambda m: activation("relu"),
-    nn.Tanh: lambda m: activation("tanh"),
-    nn.Sigmoid: lambda m: activation("sigmoid"),
-    nn.SiLU: lambda m: activation("silu"),
-    nn.GELU: lambda m: gelu(getattr(m, "approximate", "none")),
-    nn.LeakyReLU: lambda m: leaky_relu(m.negative_slope),
-    nn.Softplus: lambda m: softplus(m.beta, m.threshold),
-    nn.ELU: lambda m: elu(m.alpha),
-    nn.Dropout: lambda m: dropout(m.p),
-    nn.Identity: lambda m: None,
+DROPOUTS: Dict[type, Any] = {nn.Dropout: dropout, nn.Dropout2d: channel_dropout(2), nn.AlphaDropout: alpha_dropout}
+if hasattr(nn, "Dropout1d"):  # torch 1.12
+    DROPOUTS[nn.Dropout1d] = channel_dropout(1)
+_LINEAR = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.BatchNorm1d, nn.BatchNorm2d)
+_SHAPES = (nn.Flatten, nn.Unflatten, nn.Identity)
+_POOLS: Dict[type, Any] = {
+    nn.MaxPool1d: windows.max_pool(1),
+    nn.MaxPool2d: windows.max_pool(2),
+    nn.AvgPool1d: windows.average_pool(1),
+    nn.AvgPool2d: windows.average_pool(2),
+    nn.AdaptiveAvgPool1d: windows.adaptive_pool(1),
+    nn.AdaptiveAvgPool2d: windows.adaptive_pool(2),
 }
-
-
-_LAYERS = (
-    *SAME_SHAPE,
-    *(nn.Linear, nn.Conv2d, nn.BatchNorm1d, nn.BatchNorm2d, nn.Flatten, nn.Dropout2d),
-    *(nn.MaxPool2d, nn.AvgPool2d, nn.AdaptiveAvgPool2d),
+_POOL_ARGUMENTS = ("kernel_size", "stride", "padding", "dilation", "ceil_mode", "count_include_pad", "divisor_override", "output_size")
+_KINDS = (
+    *(record.module for record in ACTIVATIONS if record.module is not None),
+    *(nn.PReLU, *DROPOUTS, *_LINEAR, *_SHAPES, *_POOLS, *SOFTMAX),
 )
 
 
 def is_layer(module: nn.Module) -> bool:
     """Taken whole, not read from its forward."""
-    return random_weight(module) is not None or any(is_kind(module, kind) for kind in _LAYERS)
+    return random_weight(module) is not None or any(is_kind(module, kind) for kind in _KINDS)
 
 
-def flattened(shape: Shape) -> Tuple[Optional[Entry], Shape]:
-    return (None, None) if shape is None else ({"type": "flatten"}, None)
+def is_dropout(module: nn.Module) -> bool:
+    return any(is_kind(module, kind) for kind in DROPOUTS)
 
 
-def flattened_axes(shape: Shape, start_dim: int, end_dim: int) -> Tuple[Optional[Entry], Shape]:
-    axes = 2 if shape is None else 4  # the first counts inputs
-    if start_dim not in (1, 1 - axes) or end_dim not in (axes - 1, -1):
-        raise Unsupported(
-            f"arguments start_dim={start_dim}, end_dim={end_dim}; only all axes but the first can be flattened"
-        )
-    return flattened(shape)
+def _pool(graph: Graph, value: Value, kind: type, module: Any) -> Value:
+    if getattr(module, "return_indices", False):
+        raise Unsupported("argument return_indices=True; only False is there")
+    given = {name: getattr(module, name) for name in _POOL_ARGUMENTS if hasattr(module, name)}
+    return _POOLS[kind](graph, value, **given)
 
 
-def plain_layer(name: str, module: Any, shape: Shape) -> Tuple[Optional[Entry], Shape]:
-    """A module of torch.nn: its entry (None: it changes nothing) and the shape behind it."""
-    for kind, make in SAME_SHAPE.items():
-        if is_kind(module, kind):
-            return make(module), shape
+def _linear(graph: Graph, value: Value, name: str, module: Any) -> Optional[Value]:
     if is_kind(module, nn.Linear):
-        return _dense(name, module.out_features, module.in_features, shape), None
-    if is_kind(module, nn.Conv2d):
-        weight_shape = (module.out_channels, module.in_channels // module.groups, *module.kernel_size)
-        return convolution(name, module, weight_shape, shape)
+        return dense(graph, value, name, module.out_features, module.in_features)
     if is_kind(module, nn.BatchNorm1d) or is_kind(module, nn.BatchNorm2d):
-        return _batch_norm(name, module), shape
-    if is_kind(module, nn.Dropout2d):
-        if shape is None:
-            raise Unsupported("it drops channels of images, and its input is no image")
-        return dropout2d(module.p), shape
+        return _batch_norm(graph, value, name, module)
+    if is_kind(module, nn.Conv1d) or is_kind(module, nn.Conv2d):
+        return windows.convolution(graph, value, name, module, tuple(module.weight.shape))
+    if is_kind(module, nn.ConvTranspose1d) or is_kind(module, nn.ConvTranspose2d):
+        return windows.transposed_convolution(graph, value, name, module, tuple(module.weight.shape))
+    return None
+
+
+def plain_layer(graph: Graph, value: Value, name: str, module: Any) -> Value:
+    """A module of torch.nn behind `value`."""
+    for record in ACTIVATIONS:
+        if record.module is not None and is_kind(module, record.module):
+            return graph.put(value, record.of_module(module))
+    for kind, make in DROPOUTS.items():
+        if is_kind(module, kind):
+            return make(graph, value, module.p)
+    for kind in _POOLS:
+        if is_kind(module, kind):
+            return _pool(graph, value, kind, module)
+    for kind, function in SOFTMAX.items():
+        if is_kind(module, kind):
+            return softmax(value, function, module.dim)
+    if is_kind(module, nn.Identity):
+        return value
+    if is_kind(module, nn.PReLU):
+        return graph.put(value, prelu(module.weight))
     if is_kind(module, nn.Flatten):
-        return flattened_axes(shape, module.start_dim, module.end_dim)
-    moves = [getattr(module, key, None) for key in ("kernel_size", "stride", "padding")]
-    if is_kind(module, nn.MaxPool2d):
-        if module.return_indices:
-            raise Unsupported("argument return_indices=True; only False is there")
-        return max_pool(shape, *moves, module.dilation, module.ceil_mode)
-    if is_kind(module, nn.AvgPool2d):
-        counts = (module.count_include_pad, module.divisor_override)
-        return average_pool(shape, *moves, module.ceil_mode, *counts)
-    if is_kind(module, nn.AdaptiveAvgPool2d):
-        return adaptive_pool(shape, module.output_size)
-    if isinstance(module, (nn.Softmax, nn.LogSoftmax)):
-        raise Unsupported("leave it out: certify the logits and ask the result for predict_proba()")
-    raise Unsupported("no layer of mixcert has its meaning")
+        return flattened(graph, value, module.start_dim, module.end_dim)
+    if is_kind(module, nn.Unflatten):
+        return unflattened(graph, value, module.dim, module.unflattened_size)
+    made = _linear(graph, value, name, module)
+    if made is None:
+        raise Unsupported(NO_MEANING)
+    return made
+
+
+def softmax(value: Value, function: str, dim: Optional[int]) -> Value:
+    """Left out; refused by every step behind it but the output."""
+    if len(value.shape) != 1 or dim not in (None, 1, -1):
+        raise Unsupported("only a softmax over the outputs, at the end, can be left out")
+    return value._replace(softmax=function)
+
+
+def require_known(module: nn.Module) -> None:
+    for kinds, words in NOT_HERE:
+        if isinstance(module, kinds):
+            raise Unsupported(words)

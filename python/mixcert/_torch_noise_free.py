@@ -19,7 +19,8 @@ except ImportError:  # torch before 1.13
     TorchDispatchMode: Any = object  # type: ignore[no-redef]
 
 from . import _torch_layers as layers
-from ._torch_trace import copied, set_mode
+from ._torch_record import copied, set_mode
+from ._torch_trace import Reading
 
 # What the standard deviations of random layers are made of: tiny behind exp and behind log(1 + exp), but not
 # zero, for layers that take logarithms of them.
@@ -37,11 +38,18 @@ class NoMeans(Exception):
 
 
 class NoiseOff(TorchDispatchMode):
-    """Draws of normal numbers are their means, draws of 0 and 1 their probabilities."""
+    """Draws of normal numbers are their means, draws of 0 and 1 their probabilities. `logits`: softmax and its
+    logarithm give their input, as the network that was read does."""
+
+    def __init__(self, logits: bool = False) -> None:
+        super().__init__()
+        self.logits = logits
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         more = kwargs or {}
         name, _, overload = function.__name__.partition(".")
+        if self.logits and name in ("_softmax", "_log_softmax"):
+            return args[0].clone()
         if name in ("randn", "randn_like"):
             return function(*args, **more).zero_()
         if name == "normal_":
@@ -147,10 +155,18 @@ def _quiet_scales(module: nn.Module) -> None:
                 parameter.data.fill_(_TINY)
 
 
-def forward(module: nn.Module, inputs: np.ndarray, double: bool, noisy: bool, prepare: Any) -> np.ndarray:
+def _outputs(given: Any, places: List[Any]) -> torch.Tensor:
+    """The outputs that were read, one after the other."""
+    if len(places) > 1:
+        return torch.cat([given[place].reshape(len(given[place]), -1) for place in places], 1)
+    return given[places[0]] if places else given
+
+
+def forward(module: nn.Module, inputs: np.ndarray, double: bool, reading: Reading, prepare: Any) -> np.ndarray:
     """Outputs of a copy of `module` at `inputs`, [inputs, ...]. `prepare` puts means into the copy; `double`: in
-    double precision; `noisy`: draws have to be replaced by their means."""
-    if noisy and TorchDispatchMode is object:
+    double precision; `reading` says whether draws have to be replaced by their means, and what was left out."""
+    changed = reading.noisy or bool(reading.softmax)
+    if changed and TorchDispatchMode is object:
         raise NoMeans("torch before 1.13 cannot run it without noise")
     own = copied(module)
     set_mode(own, False)
@@ -162,8 +178,7 @@ def forward(module: nn.Module, inputs: np.ndarray, double: bool, noisy: bool, pr
     own = own.to(kind)
     _quiet_scales(own)
     x = torch.as_tensor(inputs).to(dtype=kind, device=like.device)
-    mode: Any = NoiseOff() if noisy else contextlib.nullcontext()
+    mode: Any = NoiseOff(bool(reading.softmax)) if changed else contextlib.nullcontext()
     with _random_states_kept(like.device), torch.no_grad(), mode:
-        output = own(x)
-    output = output[0] if isinstance(output, (tuple, list)) else output
+        output = _outputs(own(x), reading.places)
     return output.detach().to("cpu", torch.float64).numpy()

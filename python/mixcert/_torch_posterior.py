@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from ._torch_trace import copied
+from ._torch_record import copied
 
 Arrays = List[Tuple[str, np.ndarray]]
 

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Functions and tensor methods that forward may use: for each its arguments, which of them are read, and the
-entry that it becomes. An argument that is not read has to have its default value; anything else is refused."""
+"""Functions and tensor methods that forward may use: for each its arguments, which of them are read, and what it
+puts behind a value. An argument that is not read has to have its default value; anything else is refused."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ import torch.nn.functional as F
 from torch import fx
 
 from . import _torch_layers as layers
+from . import _torch_picks as picks
+from . import _torch_shapes as shapes
 from . import _torch_windows as windows
-from ._torch_windows import Entry, Shape, Unsupported
+from ._torch_activations import ACTIVATIONS, Activation, clamp, prelu
+from ._torch_graph import Graph, Unsupported, Value
 
 REQUIRED = object()  # in place of a default
 
 
 class Step(NamedTuple):
-    """`parameters` behind the input, in order, with torch's defaults; `make` takes the shape and those that
-    are named in `read`."""
+    """`parameters` behind the input, in order, with torch's defaults; `make` takes the graph, the value and those
+    that are named in `read`."""
 
     parameters: Tuple[Tuple[str, Any], ...]
     read: Tuple[str, ...]
-    make: Callable[..., Tuple[Any, Shape]]
+    make: Callable[..., Value]
     drops: bool = False  # dropout, which follows its argument `training`
     aliases: bool = False  # the result shares its memory with the input
 
@@ -42,77 +45,107 @@ def bind(step: Step, args: Any, kwargs: Any) -> Dict[str, Any]:
         value = given.setdefault(name, default)
         if value is REQUIRED:
             raise Unsupported(f"argument {name} is missing")
-        if _nodes(value):
+        if nodes_of(value):
             raise Unsupported(f"argument {name} is computed in forward; only a constant is there")
         if name not in step.read and (isinstance(value, torch.Tensor) or value != default):
             raise Unsupported(f"argument {name}={value!r}; only {default!r} is there")
     return given
 
 
-def _nodes(value: Any) -> List[fx.Node]:
+def nodes_of(value: Any) -> List[fx.Node]:
     found: List[fx.Node] = []
     fx.node.map_arg(value, lambda node: found.append(node) or node)
     return found
 
 
-def same_shape(make: Callable[..., Any], *parameters: Tuple[str, Any], inplace: bool = True) -> Step:
-    """A step whose output has the shape of its input."""
-    read = tuple(name for name, _ in parameters)
-    more = (("inplace", False),) if inplace else ()
-    return Step((*parameters, *more), (*read, "inplace"), lambda shape, **given: (make(**given), shape))
+def _step(make: Callable[..., Value], *parameters: Tuple[str, Any], unread: Any = (), **flags: bool) -> Step:
+    return Step((*parameters, *unread), tuple(name for name, _ in parameters), make, **flags)
 
 
-def _activation(name: str, inplace: bool = False) -> Step:
-    return same_shape(lambda: layers.activation(name), inplace=inplace)
+def _activation(record: Activation) -> Step:
+    more = (("inplace", False),) if record.inplace else ()
+
+    def make(graph: Graph, value: Value, **given: Any) -> Value:
+        return graph.put(value, record.make(**given))
+
+    names = tuple(name for name, _ in record.arguments)
+    return Step((*record.arguments, *more), (*names, "inplace"), make)
 
 
-def _softmax(shape: Shape, **given: Any) -> Tuple[Entry, Shape]:
-    raise Unsupported("leave it out: certify the logits and ask the result for predict_proba()")
+def _softmax(function: str) -> Step:
+    def make(graph: Graph, value: Value, dim: Any, **_: Any) -> Value:
+        return layers.softmax(value, function, dim)
+
+    return Step((("dim", None), ("_stacklevel", 3), ("dtype", None)), ("dim", "_stacklevel"), make)
 
 
-def _dropout(training: str, default: Any) -> Step:
-    rate = ("p", 0.5 if default is not REQUIRED else REQUIRED)
-    more = (("inplace", False),) if default is not REQUIRED else ()
-    return Step(
-        (rate, (training, default), *more),
-        ("p", training, "inplace"),
-        lambda shape, p, **_: (layers.dropout(p), shape),
-        drops=True,
-        aliases=True,
-    )
+def _dropout(make: Callable[..., Value], default: bool, training: str = "training") -> Step:
+    given = (("p", 0.5), (training, default), ("inplace", False))
+    return Step(given, ("p", training, "inplace"), lambda graph, value, p, **_: make(graph, value, p), True, True)
 
 
-_POOL = (("kernel_size", REQUIRED), ("stride", None), ("padding", 0))
-_SOFTMAX = (("dim", None), ("_stacklevel", 3), ("dtype", None))
+def _torch_dropout() -> Step:
+    """torch.dropout(input, p, train)."""
+    given = (("p", REQUIRED), ("train", REQUIRED))
+    return Step(given, ("p", "train"), lambda graph, value, p, **_: layers.dropout(graph, value, p), True, True)
+
+
+def _pools() -> Dict[str, Step]:
+    found: Dict[str, Step] = {}
+    window = (("kernel_size", REQUIRED), ("stride", None), ("padding", 0))
+    counts: Tuple[Tuple[str, Any], ...] = (("ceil_mode", False), ("count_include_pad", True))
+    for axes in (1, 2):
+        more = (("divisor_override", None),) if axes == 2 else ()
+        found[f"max_pool{axes}d"] = _step(
+            windows.max_pool(axes), *window, ("dilation", 1), ("ceil_mode", False), unread=(("return_indices", False),)
+        )
+        found[f"avg_pool{axes}d"] = _step(windows.average_pool(axes), *window, *counts, *more)
+        found[f"adaptive_avg_pool{axes}d"] = _step(windows.adaptive_pool(axes), ("output_size", REQUIRED))
+    return found
+
+
+def _padded(graph: Graph, before: Value, pad: Any, mode: str, value: Any) -> Value:
+    return picks.padded(graph, before, pad, mode, value)
+
+
+def _same(graph: Graph, value: Value) -> Value:
+    return value
+
+
+def _clamped(graph: Graph, value: Value, **ends: Any) -> Value:
+    return graph.put(value, clamp(**ends))
+
+
+def _prelu(graph: Graph, value: Value, weight: Any) -> Value:
+    return graph.put(value, prelu(torch.as_tensor(weight)))
+
+
+_ENDS = (("dim", None), ("keepdim", False))
 _STEPS: Dict[str, Step] = {
-    "relu": _activation("relu", True),
-    "silu": _activation("silu", True),
-    "tanh": _activation("tanh"),
-    "sigmoid": _activation("sigmoid"),
-    "erf": _activation("erf"),
-    "leaky_relu": same_shape(layers.leaky_relu, ("negative_slope", 0.01)),
-    "gelu": same_shape(layers.gelu, ("approximate", "none"), inplace=False),
-    "softplus": same_shape(layers.softplus, ("beta", 1), ("threshold", 20), inplace=False),
-    "elu": same_shape(layers.elu, ("alpha", 1.0)),
-    "dropout": _dropout("training", True),
-    "flatten": Step(
-        (("start_dim", 0), ("end_dim", -1)), ("start_dim", "end_dim"), layers.flattened_axes, aliases=True
-    ),
-    "contiguous": Step((), (), lambda shape: (None, shape), aliases=True),
-    "max_pool2d": Step(
-        (*_POOL, ("dilation", 1), ("ceil_mode", False), ("return_indices", False)),
-        ("kernel_size", "stride", "padding", "dilation", "ceil_mode"),
-        windows.max_pool,
-    ),
-    "avg_pool2d": Step(
-        (*_POOL, ("ceil_mode", False), ("count_include_pad", True), ("divisor_override", None)),
-        ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override"),
-        windows.average_pool,
-    ),
-    "adaptive_avg_pool2d": Step((("output_size", REQUIRED),), ("output_size",), windows.adaptive_pool),
-    "softmax": Step(_SOFTMAX, ("dim", "_stacklevel", "dtype"), _softmax),
-    "log_softmax": Step(_SOFTMAX, ("dim", "_stacklevel", "dtype"), _softmax),
+    **{record.function: _activation(record) for record in ACTIVATIONS},
+    **_pools(),
+    "clamp": _step(_clamped, ("min", None), ("max", None)),
+    "prelu": _step(_prelu, ("weight", REQUIRED)),
+    "dropout": _dropout(layers.dropout, True),
+    "dropout1d": _dropout(layers.channel_dropout(1), True),
+    "dropout2d": _dropout(layers.channel_dropout(2), True),
+    "alpha_dropout": _dropout(layers.alpha_dropout, False),
+    "flatten": _step(shapes.flattened, ("start_dim", 0), ("end_dim", -1), aliases=True),
+    "squeeze": _step(shapes.squeezed, ("dim", None), aliases=True),
+    "unsqueeze": _step(shapes.unsqueezed, ("dim", REQUIRED), aliases=True),
+    "unflatten": _step(shapes.unflattened, ("dim", REQUIRED), ("sizes", REQUIRED), aliases=True),
+    "mean": _step(shapes.mean, *_ENDS, unread=(("dtype", None),)),
+    "sum": _step(shapes.total, *_ENDS, unread=(("dtype", None),)),
+    "chunk": _step(picks.chunked, ("chunks", REQUIRED), ("dim", 0), aliases=True),
+    "split": _step(picks.split, ("split_size", REQUIRED), ("dim", 0), aliases=True),
+    "pad": Step((("pad", REQUIRED), ("mode", "constant"), ("value", None)), ("pad", "mode", "value"), _padded),
+    "contiguous": _step(_same, aliases=True),
+    "detach": _step(_same, aliases=True),
+    "clone": _step(_same),
+    "softmax": _softmax("softmax"),
+    "log_softmax": _softmax("log_softmax"),
 }
+CONSTANTS = ("prelu",)  # steps whose arguments may be tensors of the module
 # Names of tensor methods: those of the functions that tensors have.
 METHODS: Dict[str, Step] = {
     name + ending: step
@@ -134,10 +167,12 @@ def _functions() -> Dict[Any, Step]:
                 of_name = tuple(p for p in step.parameters if not (ending and p[0] == "inplace"))
                 found[function] = step._replace(parameters=of_name)
     for ending in ("", "_"):
-        found[getattr(torch, "dropout" + ending)] = _dropout("train", REQUIRED)
+        found[getattr(torch, "dropout" + ending)] = _torch_dropout()
     found[torch.special.expit] = _STEPS["sigmoid"]
     found[torch.special.erf] = _STEPS["erf"]
+    found[torch.clip] = _STEPS["clamp"]
     return found
 
 
 FUNCTIONS = _functions()
+METHODS["clip"] = METHODS["clamp"]

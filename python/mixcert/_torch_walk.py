@@ -1,26 +1,33 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""From the recorded steps of forward to a list of layers. A step that is not fully understood is refused with
+"""From the recorded steps of forward to a graph of layers. A step that is not fully understood is refused with
 a line that names it: a certificate of another network would be worse than none."""
 
 from __future__ import annotations
 
 import operator
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, List, Mapping, Optional
 
 import torch
 from torch import fx, nn
 
+from . import _torch_arithmetic as arithmetic
 from . import _torch_layers as layers
-from ._torch_steps import FUNCTIONS, METHODS, REQUIRED, Step, bind
-from ._torch_windows import Entry, Shape, Unsupported
+from . import _torch_picks as picks
+from . import _torch_shapes as shapes
+from ._torch_graph import INPUT, Graph, Shape, Unsupported, Value
+from ._torch_steps import CONSTANTS, FUNCTIONS, METHODS, REQUIRED, Step, bind
+from ._torch_values import SIZE_METHODS, SIZES, Values, behind_input, input_of, is_parts, step_name
 
-INPUT_MODULE = "module"  # the name of the caller's module in the recorded one
-_SUMS = (operator.add, operator.iadd, torch.add)
-_SUM = Step((("other", REQUIRED), ("alpha", 1), ("out", None)), ("other",), lambda shape: (None, shape))
-_SIZES = ("shape", "ndim", "device", "dtype", "requires_grad", "is_cuda")  # attributes without values
-_SIZE_METHODS = ("size", "dim", "numel")
+_JOINS = {torch.cat: shapes.concatenated, torch.stack: shapes.stacked}
+if hasattr(torch, "concat"):
+    _JOINS[torch.concat] = shapes.concatenated
+_JOIN = Step((("dim", 0), ("out", None)), ("dim",), lambda *_: REQUIRED)
 ALWAYS_RANDOM = (
     "dropout written with training=True is random in evaluation mode too; dropout=False leaves it out all the same"
+)
+ACTS_TWICE = (
+    "it acts twice, and its weights are random: its library draws them anew at each call, which is the law of two "
+    "independent layers and not that of one; use two layers"
 )
 
 
@@ -32,182 +39,173 @@ def is_dropout(node: fx.Node) -> bool:
 def training_argument(node: Any) -> Optional[bool]:
     """None where it cannot be understood; the walk says why."""
     try:
-        given = bind(FUNCTIONS[node.target], *_behind_input(node))
+        given = bind(FUNCTIONS[node.target], *behind_input(node.args, node.kwargs))
     except Unsupported:
         return None
     return bool(given.get("training", given.get("train")))
 
 
-def _behind_input(node: Any) -> Tuple[Any, Dict[str, Any]]:
-    """Arguments of a function but for its input, which may be named."""
-    if node.args:
-        return node.args[1:], dict(node.kwargs)
-    return (), {key: value for key, value in node.kwargs.items() if key != "input"}
+class Walk(Values):
+    """Follows the steps. `modes` has the argument `training` of each dropout in evaluation and in training mode; `root`
+    holds the constants of the record."""
 
-
-def _input_of(node: Any) -> Any:
-    return node.args[0] if node.args else node.kwargs.get("input")
-
-
-def _name(node: Any) -> str:
-    return node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "?")
-
-
-class _Value(NamedTuple):
-    """What one step of forward computes: the layers behind it, from the input on."""
-
-    entries: Tuple[Entry, ...]
-    shape: Shape
-
-    def then(self, entry: Optional[Entry], shape: Shape) -> "_Value":
-        return _Value(self.entries if entry is None else self.entries + (entry,), shape)
-
-
-class Walk:
-    """Follows the steps. Values that do not come from the input by layers are None: sizes, divergences.
-    `modes` has the argument `training` of each dropout in evaluation and in training mode."""
-
-    def __init__(self, module: nn.Module, shape: Shape, modes: Mapping[fx.Node, Any], dropout: bool) -> None:
-        self.module, self.shape, self.modes, self.dropout = module, shape, modes, dropout
-        self.values: Dict[fx.Node, Optional[_Value]] = {}
-        self.memory: Dict[fx.Node, fx.Node] = {}  # the step that made the memory that a value is in
-        self.names: List[str] = []
+    def __init__(
+        self, module: nn.Module, root: nn.Module, shape: Shape, modes: Mapping[fx.Node, Any], dropout: bool
+    ) -> None:
+        super().__init__(module)
+        self.root, self.shape = root, shape
+        self.modes, self.dropout = modes, dropout
+        self.graph = Graph()
+        self.random: List[str] = []  # layers with random weights that have acted
         self.assumptions: List[str] = []
+        self.tensors = False  # do tensors of the module act that are no layer's?
         self.noisy = False  # in evaluation mode
-        self.result: Optional[_Value] = None
+        self.shifts = False  # does dropout change the mean?
+        self.result: Optional[Value] = None
+        self.places: List[Any] = []  # of the outputs, in what forward returns
 
-    def run(self, graph: fx.Graph) -> List[Entry]:
+    def run(self, graph: fx.Graph) -> Value:
         for node in graph.nodes:
             self.memory[node] = node
             try:
                 self.values[node] = getattr(self, node.op)(node)
             except (Unsupported, TypeError, IndexError, OverflowError) as error:
                 raise ValueError(f"from_torch: {self.title(node)}: {error}") from None
-        if self.result is None or not self.result.entries:
+        if self.result is None or self.result.node == INPUT:
             raise ValueError("from_torch: expected a module whose output comes from its input by layers")
-        return list(self.result.entries)
+        return self.result
 
-    def name(self, node: Any) -> str:
-        return str(node.target)[len(INPUT_MODULE) + 1 :]
+    def placeholder(self, node: Any) -> Optional[Value]:
+        return self.graph.input(self.shape) if not self.values else None
 
-    def title(self, node: Any) -> str:
-        if node.op == "call_module":
-            name = self.name(node)
-            return f"layer '{name}' ({type(self.module.get_submodule(name)).__name__})"
-        return f"step '{_name(node)}' of forward"
-
-    def value(self, argument: Any) -> Optional[_Value]:
-        return self.values[argument] if isinstance(argument, fx.Node) else None
-
-    def placeholder(self, node: Any) -> Optional[_Value]:
-        return _Value((), self.shape) if not self.values else None
-
-    def get_attr(self, node: Any) -> None:
-        pass
+    def get_attr(self, node: Any) -> Any:
+        found: Any = self.root
+        for part in str(node.target).split("."):
+            found = getattr(found, part, None)
+        return found.detach() if isinstance(found, torch.Tensor) else None
 
     def output(self, node: Any) -> None:
         given = node.args[0]
-        if isinstance(given, (tuple, list)):
-            if any(self.value(other) is not None for other in given[1:]):
-                raise Unsupported("several outputs; expected one, with a divergence beside it at most")
-            given = given[0] if given else None
-        self.result = self.value(given)
+        several = isinstance(given, (tuple, list, dict))
+        parts = dict(given) if isinstance(given, dict) else dict(enumerate(given if several else [given]))
+        if any(isinstance(part, (tuple, list, dict)) for part in parts.values()):
+            raise Unsupported("outputs inside outputs; expected one, or a tuple of them")
+        made = {place: self.values[part] for place, part in parts.items() if isinstance(part, fx.Node)}
+        heads = {place: head for place, head in made.items() if isinstance(head, Value)}
+        if not heads or list(heads)[0] != list(parts)[0]:
+            return  # run() refuses it
+        self.places = list(heads) if several else []
+        self.result = self.heads(list(heads.values()))
+        if self.result.softmax:
+            self.assumptions.append(
+                f"{self.result.softmax} at the end of forward is left out: outputs are logits, and predict_proba() "
+                "gives the probabilities"
+            )
 
-    def call_module(self, node: Any) -> _Value:
+    def heads(self, heads: List[Value]) -> Value:
+        if len(heads) == 1:
+            return heads[0]
+        if any(head.softmax for head in heads):
+            raise Unsupported("a softmax among several outputs; only that of the one output can be left out")
+        for head in heads:
+            shapes.require_shape(head)
+        sizes = [str(shapes.count(head.shape)) for head in heads]
+        self.assumptions.append(f"forward returns {len(heads)} outputs, of {', '.join(sizes)} values; they follow one another")
+        flat = [self.graph.vector(head._replace(shape=(shapes.count(head.shape),))) for head in heads]
+        return self.graph.concat(flat, (sum(map(int, sizes)),))
+
+    def call_module(self, node: Any) -> Value:
         name = self.name(node)
         module = self.module.get_submodule(name)
-        before = self.value(_input_of(node))
-        if before is None:
+        layers.require_known(module)
+        before = self.network(input_of(node))
+        if not isinstance(before, Value):
             raise Unsupported("expected a layer that acts on what the input has become")
         weight = layers.random_weight(module)
-        args, kwargs = _behind_input(node)
+        args, kwargs = behind_input(node.args, node.kwargs)
         for key, value in [*enumerate(args, 1), *kwargs.items()]:
             if weight is None or key != "return_kl":  # bayesian-torch: whether it returns a divergence, too
                 raise Unsupported(f"argument {key} of its call, {value!r}, is not known here")
-        if weight is None:
-            entry, shape = layers.plain_layer(name, module, before.shape)
-        else:
-            entry, shape = layers.random_layer(name, module, weight, before.shape)
+        drops = weight is None and layers.is_dropout(module)
+        keeps = drops or layers.is_kind(module, (nn.Flatten, nn.Unflatten, nn.Identity))
+        self.touch(node, input_of(node), bool(getattr(module, "inplace", False)), keeps)
+        if weight is not None:
+            if name in self.random:
+                raise Unsupported(ACTS_TWICE)
+            self.random.append(name)
             self.noisy = True
-        if entry is not None and "name" in entry:
-            if name in self.names:
-                raise Unsupported("it acts twice; weights of different layers must be independent")
-            self.names.append(name)
-        drops = entry is not None and entry["type"] in ("dropout", "dropout2d")
-        keeps = entry is None or drops or entry["type"] == "flatten"
-        self.touch(node, _input_of(node), bool(getattr(module, "inplace", False)), keeps)
+            return layers.random_layer(self.graph, before, name, module, weight)
+        made = layers.plain_layer(self.graph, before, name, module)
+        self.tensors |= isinstance(module, nn.PReLU)
         if drops and not self.dropout:
             return before
-        return before.then(entry, shape)
+        self.shifts |= isinstance(module, nn.AlphaDropout)
+        return made
 
-    def call_method(self, node: Any) -> Optional[_Value]:
+    def call_method(self, node: Any) -> Any:
         before = self.value(node.args[0])
-        if before is None:
+        if arithmetic.sign_of(node.target):
+            return self.arithmetic(node)
+        if not isinstance(before, Value):
             return self.unrelated(node)
-        if node.target in _SIZE_METHODS:
-            return None
-        if node.target in ("add", "add_"):
-            return self.sum(node)
+        if node.target in SIZE_METHODS:
+            return self.size(node, before)
         if node.target in ("view", "reshape"):
-            return self.view(node, before)
+            if node.kwargs:
+                raise Unsupported("expected the sizes alone")
+            self.touch(node, node.args[0], False, True)
+            return shapes.viewed(self.graph, before, self.settled(node.args[1:]))
         return self.step(node, METHODS.get(node.target), before)
 
-    def call_function(self, node: Any) -> Optional[_Value]:
-        if node.target in _SUMS:
-            return self.sum(node)
-        before = self.value(_input_of(node))
-        if before is None:
+    def call_function(self, node: Any) -> Any:
+        if arithmetic.sign_of(node.target):
+            return self.arithmetic(node)
+        if node.target in _JOINS:
+            return self.join(node)
+        before = self.value(input_of(node))
+        if is_parts(before) and node.target is operator.getitem:
+            self.memory[node] = self.memory[node.args[0]]
+            return before[node.args[1]]
+        if not isinstance(before, Value):
             return self.unrelated(node)
         if node.target is getattr:
-            if node.args[1] not in _SIZES:
+            if node.args[1] not in SIZES:
                 raise Unsupported(f"attribute '{node.args[1]}' of a layer's output")
-            return None
+            known = {"shape": shapes.sizes_of(before), "ndim": len(before.shape) + 1}
+            return known.get(node.args[1])
+        if node.target is len:
+            return shapes.BATCH
         if node.target is operator.getitem:
             return self.item(node, before)
+        if node.target is torch.reshape:
+            args, kwargs = behind_input(node.args, node.kwargs)
+            self.touch(node, input_of(node), False, True)
+            return shapes.viewed(self.graph, before, self.settled(args or (kwargs["shape"],)))
         return self.step(node, FUNCTIONS.get(node.target), before)
 
-    def unrelated(self, node: Any) -> None:
-        """A step on sizes or divergences, with no layer's output among its arguments."""
-        if any(self.value(argument) is not None for argument in node.all_input_nodes):
-            raise Unsupported("no layer of mixcert has its meaning")
-        name = _name(node)
-        if name.endswith("_") and not name.endswith("__"):
-            raise Unsupported("it changes something that is no layer's output")
-
-    def item(self, node: Any, before: _Value) -> Optional[_Value]:
-        """The output of a layer that returns (output, divergence)."""
-        maker = node.args[0]
-        made = self.module.get_submodule(self.name(maker)) if maker.op == "call_module" else None
-        if made is None or layers.random_weight(made) is None:
-            raise Unsupported("indexing of anything but what a random layer returns")
+    def item(self, node: Any, before: Value) -> Optional[Value]:
+        """A part of a value, or the output of a layer that returns (output, divergence)."""
+        maker, index = node.args
         self.memory[node] = self.memory[maker]
-        return before if node.args[1] == 0 else None
+        made = self.module.get_submodule(self.name(maker)) if maker.op == "call_module" else None
+        if made is not None and layers.random_weight(made) is not None and isinstance(index, int):
+            return before if index == 0 else None
+        return picks.indexed(self.graph, before, self.settled(index))
 
-    def view(self, node: Any, before: _Value) -> _Value:
-        """(batch, features), the batch as -1 or as the input's own."""
-        sizes = node.args[1:]
-        if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
-            sizes = sizes[0]
-        if node.kwargs or len(sizes) != 2:
-            raise Unsupported("expected (batch, features)")
-        if not isinstance(sizes[0], fx.Node) and sizes[0] != -1:
-            raise Unsupported(f"a first axis of {sizes[0]!r} mixes inputs; expected -1 or the batch's size")
-        count = None if before.shape is None else int(torch.Size(before.shape).numel())
-        if count is not None and not isinstance(sizes[1], fx.Node) and sizes[1] not in (-1, count):
-            raise Unsupported(f"a second axis of {sizes[1]!r}; an input has {count} values here")
-        self.touch(node, node.args[0], False, True)
-        return before.then(*layers.flattened(before.shape))
-
-    def step(self, node: Any, step: Optional[Step], before: _Value) -> _Value:
+    def step(self, node: Any, step: Optional[Step], before: Value) -> Value:
         if step is None:
-            raise Unsupported("no layer of mixcert has its meaning")
-        given = bind(step, *_behind_input(node))
-        overwrites = bool(given.pop("inplace", False)) or _name(node).endswith("_")
-        self.touch(node, _input_of(node), overwrites, step.aliases)
-        entry, shape = step.make(before.shape, **{key: given[key] for key in step.read if key in given})
+            raise Unsupported(layers.NO_MEANING)
+        wanted = step_name(node).rstrip("_") in CONSTANTS
+        self.tensors |= wanted
+        args, kwargs = self.settled(behind_input(node.args, node.kwargs), wanted)
+        given = bind(step, args, kwargs)
+        overwrites = bool(given.pop("inplace", False)) or step_name(node).endswith("_")
+        self.touch(node, input_of(node), overwrites, step.aliases)
+        made = step.make(self.graph, before, **{key: given[key] for key in step.read if key in given})
         if step.drops and not self.drops(node):
             return before
-        return before.then(entry, shape)
+        self.shifts |= step.drops and step_name(node).startswith("alpha")
+        return made
 
     def drops(self, node: Any) -> bool:
         """Is a function of dropout random? One that is written with False never is, one that follows the
@@ -218,41 +216,27 @@ class Walk:
             self.assumptions.append(ALWAYS_RANDOM)
         return self.dropout and any(modes)
 
-    def touch(self, node: Any, source: Any, overwrites: bool, aliases: bool) -> None:
-        """Refuses a step that overwrites memory which a later step reads as it was before."""
-        home = self.memory[source]
-        if overwrites:
-            held = [other for other, at in self.memory.items() if at is home and other is not node]
-            users = [user for other in held for user in other.users]
-            if any(user not in self.memory and not _asks_size(user) for user in users):
-                raise Unsupported("it overwrites a value that a later step uses")
-        if overwrites or aliases:
-            self.memory[node] = home
+    def join(self, node: Any) -> Any:
+        """torch.cat and torch.stack."""
+        args, kwargs = list(node.args), dict(node.kwargs)
+        parts = args.pop(0) if args else kwargs.pop("tensors", ())
+        values = [self.value(part) for part in parts]
+        if not any(isinstance(value, Value) for value in values):
+            return self.unrelated(node)
+        if not all(isinstance(value, Value) for value in values):
+            raise Unsupported("a layer's output beside something else")
+        given = bind(_JOIN, *self.settled((tuple(args), kwargs)))
+        return _JOINS[node.target](self.graph, values, given["dim"])
 
-    def sum(self, node: Any) -> Optional[_Value]:
-        """x + F(x), a residual block; sums of divergences are nobody's layer."""
-        first = _input_of(node)
-        args, kwargs = _behind_input(node)
-        other = args[0] if args else kwargs.get("other")
-        rest = {key: value for key, value in kwargs.items() if key != "other"}
-        bind(_SUM, (0, *args[1:]), rest)
-        left, right = self.value(first), self.value(other)
-        if left is None and right is None:
-            return None
-        if left is None or right is None:
-            raise Unsupported("the sum of a layer's output and something else")
-        short, long = sorted((left, right), key=lambda value: len(value.entries))
-        count = len(short.entries)
-        inner = long.entries[count:]
-        if not inner or any(a is not b for a, b in zip(short.entries, long.entries)):
-            raise Unsupported("expected a residual block x + F(x)")
-        if short.shape != long.shape:
-            raise Unsupported(f"expected a residual block of one shape, got {short.shape} and {long.shape}")
-        self.touch(node, first, node.target in (operator.iadd, "add_"), False)
-        return short.then({"type": "residual", "layers": list(inner)}, long.shape)
-
-
-def _asks_size(node: Any) -> bool:
-    if node.op == "call_method":
-        return node.target in _SIZE_METHODS
-    return node.target is getattr and node.args[1] in _SIZES
+    def arithmetic(self, node: Any) -> Any:
+        sign = arithmetic.sign_of(node.target)
+        if not any(self.network(other) is not None for other in node.all_input_nodes):
+            return self.unrelated(node)
+        first, second, alpha = arithmetic.arguments(sign, node.args, self.settled(dict(node.kwargs)))
+        overwrites = node.target in arithmetic.IN_PLACE or step_name(node).endswith("_")
+        values = self.value(first), self.value(second)
+        if overwrites and not isinstance(values[0], Value):
+            raise Unsupported("it changes something that is no layer's output")
+        self.touch(node, first if isinstance(values[0], Value) else second, overwrites, False)
+        self.tensors |= any(isinstance(value, torch.Tensor) for value in values)
+        return arithmetic.combined(self.graph, sign, *values, alpha)

@@ -21,7 +21,7 @@ from torch.autograd.function import once_differentiable
 from . import _core
 from ._layers import Activation, Dense
 from ._torch_check import check
-from ._torch_trace import read
+from ._torch_trace import Reading, read
 
 
 class Certificate(NamedTuple):
@@ -41,7 +41,7 @@ class Layer(NamedTuple):
     bias_variance: Optional[Tensor] = None
 
 
-LayerLike = Union[Layer, str, Tuple[str, float]]
+LayerLike = Union[Layer, str, Tuple[str, Union[float, Dict[str, float]]]]
 
 
 def _softplus(rho: Tensor) -> Tensor:
@@ -72,6 +72,14 @@ def _layer_of(name: str, module: nn.Module) -> Layer:
     raise ValueError(f"layer '{name}' ({type(module).__name__}): expected a dense layer with known weights")
 
 
+def _module_of(entry: str, root: nn.Module, reading: Reading) -> Tuple[str, nn.Module]:
+    """Whose weights an entry has: one that acts twice has two entries."""
+    for own in reading.weights:
+        if own.entry == entry:
+            return own.module, root.get_submodule(own.module)
+    raise ValueError("mixcert.torch: expected dense layers and activations, got a part of a value")
+
+
 # Modules that were compared with their forward, by the steps that were read: training changes weights alone.
 _compared: "weakref.WeakKeyDictionary[nn.Module, str]" = weakref.WeakKeyDictionary()
 
@@ -85,32 +93,35 @@ def layers_of(module: nn.Module) -> List[LayerLike]:
     reading = read(root)
     for entry in reading.entries:
         if entry["type"] == "dense":
-            layers.append(_layer_of(entry["name"], root.get_submodule(entry["name"])))
+            layers.append(_layer_of(*_module_of(entry["name"], root, reading)))
         elif entry["type"] == "activation":
-            slope = entry.get("slope")
-            layers.append(entry["function"] if slope is None else (entry["function"], slope))
+            parameters = {key: entry[key] for key in ("slope", "lower", "upper", "alpha") if key in entry}
+            unknown = set(entry) - {"type", "function"} - set(parameters)
+            if unknown:
+                raise ValueError(f"mixcert.torch: expected {entry['function']} without {', '.join(sorted(unknown))}")
+            layers.append((entry["function"], parameters))
         else:
             raise ValueError(f"mixcert.torch: expected dense layers and activations, got {entry['type']}")
     steps = json.dumps(reading.entries)
     if _compared.get(module) != steps:
         plan, tensors = _flattened(layers)
-        for line in check(plan.network(tensors), root, None, reading.noisy, lambda own: None):
+        for line in reading.assumptions + check(plan.network(tensors), root, reading, lambda own: None):
             warnings.warn(f"mixcert.torch: {line}", stacklevel=3)
         _compared[module] = steps
     return layers
 
 
 class _Plan(NamedTuple):
-    """The network without its numbers: an activation's name and slope, or None for the next dense layer."""
+    """The network without its numbers: an activation's name and parameters, or None for the next dense layer."""
 
-    steps: Tuple[Optional[Tuple[str, float]], ...]
+    steps: Tuple[Optional[Tuple[str, Dict[str, float]]], ...]
 
     def network(self, tensors: Sequence[Optional[Tensor]]) -> Any:
         given = iter([None if t is None else t.detach().cpu().double().numpy() for t in tensors])
         layers = []
         for step in self.steps:
             if step is not None:
-                layers.append(Activation(step[0], slope=step[1]))
+                layers.append(Activation(step[0], **step[1]))
                 continue
             weight, variance, bias, bias_variance = (next(given) for _ in range(4))
             layers.append(Dense(weight, bias, weight_variance=variance, bias_variance=bias_variance))
@@ -139,13 +150,14 @@ class _Certify(torch.autograd.Function):
 
 
 def _flattened(layers: Sequence[LayerLike]) -> Tuple[_Plan, List[Optional[Tensor]]]:
-    steps: List[Optional[Tuple[str, float]]] = []
+    steps: List[Optional[Tuple[str, Dict[str, float]]]] = []
     tensors: List[Optional[Tensor]] = []
     for layer in layers:
         if isinstance(layer, str):
-            steps.append((layer, 0.01))
+            steps.append((layer, {}))
         elif isinstance(layer, tuple) and layer and isinstance(layer[0], str):
-            steps.append((layer[0], float(layer[1])))
+            parameters = layer[1] if isinstance(layer[1], dict) else {"slope": float(layer[1])}
+            steps.append((layer[0], parameters))
         else:
             parts = Layer(*layer)
             for part in parts:

@@ -6,13 +6,18 @@
 
 #include <string>
 
+#include "activation/functions/clipped_lines.h"
 #include "activation/functions/elu.h"
 #include "activation/functions/erf.h"
+#include "activation/functions/exponential_left.h"
 #include "activation/functions/gelu.h"
+#include "activation/functions/hardswish.h"
 #include "activation/functions/linear.h"
+#include "activation/functions/mish.h"
 #include "activation/functions/sigmoid.h"
 #include "activation/functions/silu.h"
 #include "activation/functions/softplus.h"
+#include "activation/functions/softsign.h"
 #include "activation/functions/tanh.h"
 #include "mixcert/core/error.h"
 
@@ -40,6 +45,26 @@ const ActivationTraits* find_traits(ActivationFunction function) {
       return &functions::kSoftplus;
     case ActivationFunction::Elu:
       return &functions::kElu;
+    case ActivationFunction::Relu6:
+      return &functions::kRelu6;
+    case ActivationFunction::Hardtanh:
+      return &functions::kHardtanh;
+    case ActivationFunction::Hardsigmoid:
+      return &functions::kHardsigmoid;
+    case ActivationFunction::Hardswish:
+      return &functions::kHardswish;
+    case ActivationFunction::Selu:
+      return &functions::kSelu;
+    case ActivationFunction::Celu:
+      return &functions::kCelu;
+    case ActivationFunction::Softsign:
+      return &functions::kSoftsign;
+    case ActivationFunction::Mish:
+      return &functions::kMish;
+    case ActivationFunction::LogSigmoid:
+      return &functions::kLogSigmoid;
+    case ActivationFunction::Tanhshrink:
+      return &functions::kTanhshrink;
   }
   return nullptr;
 }
@@ -49,6 +74,11 @@ const ActivationTraits& traits_of(ActivationFunction function) {
   require(traits != nullptr, "activation: expected a function of the enum, got number " +
                                  std::to_string(static_cast<int>(function)));
   return *traits;
+}
+
+const ActivationTraits& traits_of(ActivationFunction function, const ActivationParameters& parameters) {
+  if (function == ActivationFunction::Elu && parameters.alpha != 1.0) return functions::kKinkedElu;
+  return traits_of(function);
 }
 
 }  // namespace mixcert

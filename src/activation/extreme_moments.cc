@@ -1,8 +1,8 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Deviations below 1e-8, (V.7): f(m + s x) = f(m) + s f'(m) x + R with |R| <= s^2 x^2 / 2, since f' is
-// 1-Lipschitz for every smooth activation of the library. Deviations above 1e12, (V.8): relu plus at most
-// one.
+// 1-Lipschitz for every smooth activation of the library. Deviations above 1e12, (V.8): piecewise linear plus
+// at most one.
 #include <cmath>
 
 #include "activation/activation_traits.h"
@@ -56,17 +56,23 @@ Enclosed with_root_change(const Enclosed& square, double change) {
 
 }  // namespace
 
-GaussianMoments limit_moments(const Activation& activation, double mean, double deviation) {
-  if (activation.traits().smooth()->limits.get().is_bounded()) return moments_of_a_bounded_function();
-  // |f - relu| <= 1, so f^2 - relu^2 has a root mean square of at most 2 |relu| + 1.
-  GaussianMoments m = piecewise_linear_moments(0.0, 1.0, mean, deviation);
-  const double square_change = safe_error(1.0 + 2.0 * std::sqrt(m.second.upper()));
-  for (Enclosed* x : {&m.mean, &m.slope, &m.curvature}) *x = widened(*x, 1.0);
-  m.residual = with_root_change(m.residual, 1.0);
-  m.second = with_root_change(m.second, 1.0);
+GaussianMoments moments_near_lines(double left, double right, double distance, double mean,
+                                   double deviation) {
+  GaussianMoments m = piecewise_linear_moments(left, right, mean, deviation);
+  // f^2 - l^2 has a root mean square of at most distance (2 |l| + distance), l the piecewise linear function.
+  const double square_change = safe_error(distance * distance + 2.0 * distance * std::sqrt(m.second.upper()));
+  for (Enclosed* x : {&m.mean, &m.slope, &m.curvature}) *x = widened(*x, distance);
+  m.residual = with_root_change(m.residual, distance);
+  m.second = with_root_change(m.second, distance);
   m.square_slope = widened(m.square_slope, square_change);
   m.square_variance = with_root_change(m.square_variance, square_change);
   return m;
+}
+
+GaussianMoments limit_moments(const Activation& activation, double mean, double deviation) {
+  const Limits& limits = activation.traits().smooth()->limits;
+  if (limits.is_bounded()) return moments_of_a_bounded_function();
+  return moments_near_lines(limits.left(), limits.right(), 1.0, mean, deviation);
 }
 
 }  // namespace mixcert

@@ -9,7 +9,7 @@
 #include "activation/activation_traits.h"
 #include "activation/enclosed_arithmetic.h"
 #include "activation/quadrature_moments.h"
-#include "core/normal.h"
+#include "activation/ramp_moments.h"
 
 namespace mixcert {
 
@@ -30,6 +30,7 @@ GaussianMoments by_function(const Activation& activation, double mean, double de
   if (const PiecewiseLinear* linear = activation.traits().linear()) {
     return piecewise_linear_moments(linear->left(activation.slope()), 1.0, mean, deviation);
   }
+  if (activation.traits().pieced() != nullptr) return pieced_moments(activation, mean, deviation);
   if (deviation < kTinyDeviation) return taylor_moments(activation, mean, deviation);
   if (deviation > kHugeDeviation) return limit_moments(activation, mean, deviation);
   return quadrature_moments(activation, mean, deviation);
@@ -58,35 +59,6 @@ GaussianMoments gaussian_moments(const Activation& activation, double mean, doub
 
 namespace {
 
-// phi(39) and every moment of the ramp beyond 39 are below the smallest positive double.
-constexpr double kRampVanishes = 39.0;
-
-/// Density and tail at t, and E h, E h^2, E h^4 of the ramp h = (x - t)_+, x ~ N(0,1).
-struct RampMoments {
-  Enclosed density, tail, first, second, fourth;
-};
-
-RampMoments ramp_moments(double mean, double deviation) {
-  const double threshold = std::abs(mean) / deviation;
-  if (!(threshold < kRampVanishes)) {
-    const Enclosed nothing{0.0, kUnderflowSlack};
-    return {nothing, nothing, nothing, nothing, nothing};
-  }
-  const Enclosed t{threshold, safe_error(kUnitRoundoff * threshold)};
-  // Relative error of exp(-t^2/2) and erfc(t/sqrt 2) at a rounded t: (V.2).
-  const double relative = 8 * kUnitRoundoff * (threshold * threshold + 4.0);
-  const double p = normal_density(threshold);
-  const double q = normal_tail(threshold);
-  const Enclosed density{p, safe_error(relative * p)};
-  const Enclosed tail{q, safe_error(relative * q)};
-  const Enclosed t2 = square(t);
-  const Enclosed first = density - t * tail;
-  const Enclosed second = (exactly(1.0) + t2) * tail - t * density;
-  const Enclosed fourth =
-      (exactly(3.0) + t2 * (exactly(6.0) + t2)) * tail - t * (exactly(5.0) + t2) * density;
-  return {density, tail, nonnegative(first), nonnegative(second), nonnegative(fourth)};
-}
-
 /// Var(a^2) with a^2 = line^2 z^2 + extra (s h)^2, z^2 = s^2 (x - t)^2, extra = ramp side's slope^2 - line^2.
 /// The terms of Var(z^2) = 4 m^2 s^2 + 2 s^4 are formed from m: t overflows for small s.
 Enclosed square_variance(const RampMoments& ramp, const Enclosed& line2, const Enclosed& extra, double mean,
@@ -104,7 +76,8 @@ Enclosed square_variance(const RampMoments& ramp, const Enclosed& line2, const E
 }  // namespace
 
 GaussianMoments piecewise_linear_moments(double left, double right, double mean, double deviation) {
-  const RampMoments ramp = ramp_moments(mean, deviation);
+  const double threshold = std::abs(mean) / deviation;
+  const RampMoments ramp = ramp_moments({threshold, safe_error(kUnitRoundoff * threshold)});
   // The ramp lives on z > 0 (side = 1) when m <= 0, on z < 0 otherwise.
   const double side = mean > 0.0 ? -1.0 : 1.0;
   const double line = mean > 0.0 ? right : left;

@@ -62,14 +62,9 @@ bool add_by_quadrature(const Activation& activation, double mean, double deviati
   return true;
 }
 
-/// c_p = (right - left) s phi(t) h_{p-2}(t) / sqrt(p (p-1)), t = -m/s: f'' is a multiple of a delta function.
-void add_closed_form(double left, double right, double mean, double deviation, HermiteExpansion& expansion) {
-  const double t = -mean / deviation;
-  const double above = normal_tail(t);
-  const double below = normal_tail(-t);
-  expansion.slope_energy =
-      (1.0 + 1e-11) * deviation * deviation * (right * right * above + left * left * below);
-  expansion.kinked = true;
+/// A kink adds (right - left) s phi(t) h_{p-2}(t) / sqrt(p (p-1)) to c_p, p >= 3, t = (kink - m)/s: f'' is a
+/// sum of multiples of delta functions.
+void add_kink(double left, double right, double t, double deviation, HermiteExpansion& expansion) {
   // From 39 on the density is below the smallest double, and so is its product with any h_p, p <= 24.
   if (!(std::abs(t) < 39.0)) {
     expansion.error += 1e-300 * (1.0 + deviation);
@@ -93,7 +88,7 @@ void add_closed_form(double left, double right, double mean, double deviation, H
   for (Index q = 0; q + 2 <= kHermiteOrder; ++q) {
     const Enclosed coefficient = now * inverse_root_of((q + 1) * (q + 2));
     if (q > 0) {
-      expansion.value(q + 2) = coefficient.value;
+      expansion.value(q + 2) += coefficient.value;
       squares += coefficient.error * coefficient.error;
     }
     const Enclosed after = (x * now - root_of(q) * before) * inverse_root_of(q + 1);
@@ -101,6 +96,38 @@ void add_closed_form(double left, double right, double mean, double deviation, H
     now = after;
   }
   expansion.error += kMargin * std::sqrt(squares);
+}
+
+/// One kink, at zero.
+void add_closed_form(double left, double right, double mean, double deviation, HermiteExpansion& expansion) {
+  const double t = -mean / deviation;
+  const double above = normal_tail(t);
+  const double below = normal_tail(-t);
+  expansion.slope_energy =
+      (1.0 + 1e-11) * deviation * deviation * (right * right * above + left * left * below);
+  expansion.kinked = true;
+  add_kink(left, right, t, deviation, expansion);
+}
+
+/// Lines between several kinks. What adding their coefficients rounds is below an error of each kink's own.
+void add_lines(const Activation& activation, double mean, double deviation, HermiteExpansion& expansion) {
+  const Pieced& pieced = *activation.traits().pieced();
+  const ActivationParameters& with = activation.parameters();
+  const Cuts kinks = pieced.kinks(with);
+  double energy = 0.0, before = -INFINITY, left = pieced.difference(0, 0.0, 1.0, with), jumps = 0.0;
+  for (std::size_t i = 0; i <= kinks.size(); ++i) {
+    const double t = i < kinks.size() ? (kinks[i] - mean) / deviation : INFINITY;
+    energy += left * left * ((1.0 + 1e-9) * normal_mass(before, t) + 1e-14);
+    if (i == kinks.size()) break;
+    const double right = pieced.difference(i + 1, 0.0, 1.0, with);
+    add_kink(left, right, t, deviation, expansion);
+    jumps += std::abs(right - left);
+    before = t;
+    left = right;
+  }
+  // |phi h_q| < 1/2; two roundings of each of 22 sums.
+  expansion.error += 64 * kUnitRoundoff * jumps * deviation;
+  expansion.slope_energy = std::min(expansion.slope_energy, (1.0 + 1e-9) * deviation * deviation * energy);
 }
 
 }  // namespace
@@ -125,8 +152,12 @@ HermiteExpansion hermite_expansion(const Activation& activation, double mean, do
   if (linear != nullptr && linear->has_kink) {
     add_closed_form(linear->left(activation.slope()), 1.0, mean, deviation, expansion);
   }
-  if (linear != nullptr || (activation.traits().analytic() != nullptr && deviation >= kTinyDeviation &&
-                            add_by_quadrature(activation, mean, deviation, expansion))) {
+  const Pieced* pieced = activation.traits().pieced();
+  const bool has_lines = pieced != nullptr && pieced->is_linear;
+  if (has_lines) add_lines(activation, mean, deviation, expansion);
+  if (linear != nullptr || has_lines ||
+      (activation.traits().analytic() != nullptr && deviation >= kTinyDeviation &&
+       add_by_quadrature(activation, mean, deviation, expansion))) {
     expansion.order = kHermiteOrder;
   } else {
     expansion.value.tail(kHermiteOrder - 2).setZero();

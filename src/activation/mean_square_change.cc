@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 
 #include "activation/activation_traits.h"
 #include "core/normal.h"
@@ -67,6 +68,59 @@ UpperBound piecewise_linear(const Activation& f, const ChangeCell& cell, double 
   return with_value_error(square, f.lipschitz().upper * cell.deviation * rounding, beyond);
 }
 
+/// E[s^2 (moved + slope (x - anchor))^2; low < x <= high and x in the cell].
+UpperBound moved_piece(const ChangeCell& cell, double slope, double anchor, double moved, double low,
+                       double high) {
+  low = std::max(low, cell.lower);
+  high = std::min(high, cell.upper);
+  if (!(low < high)) return UpperBound::exact(0.0);
+  if (slope == 0.0) {
+    const double rest = cell.deviation * moved;
+    return UpperBound::of_sum(rest * rest * normal_mass(low, high), kMassRoundings);
+  }
+  const double scale = slope * cell.deviation;
+  return UpperBound::of_sum(scale * scale, 4) * normal_square_about(anchor - moved / slope, low, high);
+}
+
+/// Lines between kinks, from the location outwards: (f(z) - f(c))/s is the integral of the slopes over x.
+UpperBound lines_between_kinks(const Activation& f, const ChangeCell& cell) {
+  const Pieced& pieced = *f.traits().pieced();
+  const auto slope = [&](std::size_t piece) { return pieced.difference(piece, 0.0, 1.0, f.parameters()); };
+  Cuts ends;
+  for (const double kink : pieced.kinks(f.parameters())) ends.push_back((kink - cell.mean) / cell.deviation);
+  const auto home =
+      static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), cell.center) - ends.begin());
+  UpperBound sum;
+  double farthest = std::abs(cell.center), anchor = cell.center, moved = 0.0;
+  for (std::size_t piece = home; piece <= ends.size() && anchor <= cell.upper; ++piece) {
+    const double end = piece < ends.size() ? ends[piece] : INFINITY;
+    sum = sum + moved_piece(cell, slope(piece), anchor, moved, anchor, end);
+    if (!(end < cell.upper)) break;
+    farthest = std::max(farthest, std::abs(end));
+    moved += slope(piece) * (end - anchor);
+    anchor = end;
+  }
+  anchor = cell.center;
+  moved = 0.0;
+  for (std::size_t below = home + 1; below > 0 && anchor >= cell.lower; --below) {
+    const double end = below > 1 ? ends[below - 2] : -INFINITY;
+    sum = sum + moved_piece(cell, slope(below - 1), anchor, moved, end, anchor);
+    if (!(end > cell.lower)) break;
+    farthest = std::max(farthest, std::abs(end));
+    moved += slope(below - 1) * (end - anchor);
+    anchor = end;
+  }
+  // Kinks between location and cell are rounded, and so is what was added up to there; others do not count.
+  const double rounding = 32 * kUnitRoundoff * farthest;
+  const double low = std::min(cell.lower, cell.center) - rounding;
+  const double high = std::max(cell.upper, cell.center) + rounding;
+  const auto crossed =
+      std::count_if(ends.begin(), ends.end(), [&](double x) { return low <= x && x <= high; });
+  if (crossed == 0) return sum;
+  return with_value_error(sum, f.lipschitz().upper * cell.deviation * rounding * static_cast<double>(crossed),
+                          normal_mass(cell.lower, cell.upper));
+}
+
 double end_point(const ChangeCell& cell, double x) { return cell.mean + cell.deviation * x; }
 
 UpperBound local_slopes(const Activation& f, const ChangeCell& cell) {
@@ -97,9 +151,13 @@ UpperBound Activation::mean_square_change(double mean, double deviation, double 
   const UpperBound global =
       l * l * UpperBound::of_sum(deviation * deviation, 1) * normal_square_about(center, lower, upper);
   const PiecewiseLinear* linear = traits_->linear();
+  const Pieced* pieced = traits_->pieced();
+  if (pieced != nullptr && pieced->is_linear && deviation > 0.0) {
+    return min(global, lines_between_kinks(*this, cell));
+  }
   if (linear == nullptr) return min(global, local_slopes(*this, cell));
   if (!linear->has_kink) return global;
-  return min(global, piecewise_linear(*this, cell, linear->left(slope_)));
+  return min(global, piecewise_linear(*this, cell, linear->left(parameters_.slope)));
 }
 
 }  // namespace mixcert

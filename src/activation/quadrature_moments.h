@@ -9,7 +9,15 @@
 
 namespace mixcert {
 
-// All for smooth functions.
+// For functions made of pieces.
+
+/// Every deviation > 0, (V.9).
+GaussianMoments pieced_moments(const Activation& activation, double mean, double deviation);
+
+/// f(from + step) - f(from), to 96 units of roundoff of sup |f'| |step| (V.9).
+double pieced_difference(const Activation& activation, double from, double step);
+
+// All others for smooth functions.
 
 /// kTinyDeviation <= deviation <= kHugeDeviation.
 GaussianMoments quadrature_moments(const Activation& activation, double mean, double deviation);
@@ -20,6 +28,9 @@ GaussianMoments limit_moments(const Activation& activation, double mean, double 
 
 inline constexpr double kTinyDeviation = 1e-8;
 inline constexpr double kHugeDeviation = 1e12;
+
+/// Moments of a function within `distance` of the piecewise linear one with these slopes, (V.8).
+GaussianMoments moments_near_lines(double left, double right, double distance, double mean, double deviation);
 
 /// f at a point: |computed - exact| <= 48 u (1 + |f|), (V.6).
 Enclosed value_at(const Activation& activation, double z);

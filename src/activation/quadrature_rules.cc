@@ -124,6 +124,23 @@ void place_panels(const ActiveZone& zone, double mean, double deviation, Weighte
   rule.apply_density();
 }
 
+void place_cut_panels(const double* begin, const double* end, double mean, double deviation, double cut,
+                      WeightedNodes& rule) {
+  rule.nodes.resize(kMostNodes);
+  rule.weights.resize(kMostNodes);
+  Eigen::Index count = 0;
+  double left = -cut;
+  for (const double* z = begin; z != end; ++z) {
+    const double right = std::clamp((*z - mean) / deviation, -cut, cut);
+    add_panels(left, right, kWidestPanel, rule, count);
+    left = std::max(left, right);
+  }
+  add_panels(left, cut, kWidestPanel, rule, count);
+  rule.nodes.conservativeResize(count);
+  rule.weights.conservativeResize(count);
+  rule.apply_density();
+}
+
 // Eigen's vectorised exp and log stand in for the C library's and are held to the same 16 units of roundoff
 // (tested). The formulas, in the functions' records, are chosen for their absolute error: one exponential
 // each, no case distinction.
@@ -138,14 +155,14 @@ void evaluate_nodes(const Activation& activation, double mean, double deviation,
   const Smooth* smooth = traits.smooth();
   NodeArray& g = result.values;
   g = mean + deviation * nodes;
-  result.line = mean > 0.0 && smooth != nullptr && !smooth->limits.get().is_bounded();
+  result.line = smooth != nullptr && smooth->limits.get().follows_line(mean);
   if (result.line) {
     result.center = smooth->limits.get().rest(mean);
     smooth->limits.get().rest_at_nodes(g);
   } else {
     result.center = activation(mean);
     if (traits.values_at_nodes.get() != kOneByOne) {
-      traits.values_at_nodes(g, activation.slope());
+      traits.values_at_nodes(g, activation.parameters());
     } else {
       g = g.unaryExpr([&](double z) { return activation(z); });
     }
@@ -158,7 +175,7 @@ void evaluate_slopes(const Activation& activation, double mean, double deviation
   const ActivationTraits& traits = activation.traits();
   slopes = mean + deviation * nodes;
   if (traits.slopes_at_nodes.get() != kOneByOne) {
-    traits.slopes_at_nodes(slopes, activation.slope());
+    traits.slopes_at_nodes(slopes, activation.parameters());
   } else {
     slopes = slopes.unaryExpr([&](double z) { return activation.derivative(z); }).eval();
   }

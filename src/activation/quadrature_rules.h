@@ -49,6 +49,11 @@ void place_panels(const ActiveZone& zone, double mean, double deviation, Weighte
 /// 16 nodes in each panel of [lower, upper], panels no wider than `widest`.
 void place_equal_panels(double lower, double upper, double widest, WeightedNodes& rule);
 
+/// The same of [-cut, cut], cut <= 12: panels of x no wider than kWidestPanel, between which lie the points
+/// where m + s x is one of [begin, end), rising and 48 at most.
+void place_cut_panels(const double* begin, const double* end, double mean, double deviation, double cut,
+                      WeightedNodes& rule);
+
 /// The same of [-cut, cut], cut <= 12: panels of width `finest` >= 1e-6 at `center`, doubling away from it,
 /// so that a function with a kink at the center, or poles at a distance of `finest` from it, is integrated to
 /// roundoff.
@@ -62,8 +67,8 @@ inline constexpr double kPanelRadius = 11.0;
 
 // Values of smooth activations at many nodes, less their value at the mean, (V.6).
 
-/// z = m + s x is split as f(z) = [line] z + g(z). The line is taken off where m > 0 and f follows it (gelu,
-/// silu, softplus, elu): g then stays bounded near m, and large means cost no accuracy.
+/// z = m + s x is split as f(z) = [line] z + g(z). The line is taken off where f follows it on the side of m
+/// (Limits::follows_line): g then stays bounded near m, and large means cost no accuracy.
 struct NodeValues {
   bool line = false;
   double center = 0.0;  ///< the computed g(m); in what follows an exact number

@@ -1,7 +1,8 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Probabilities from the computed law of one output, docs/theory/answers.md (U.20). C is computed to `error`,
-// and the output Y has a coupling with Y' ~ C in which E|Y - Y'|^2 <= moved^2, so that for every r > 0
+// Probabilities from the computed law of one output, docs/theory/answers.md (U.20). C is computed to `error`
+// at places that are off by `offset`, and the output Y has a coupling with Y' ~ C in which E|Y - Y'|^2 <=
+// moved^2, so that for every r > 0
 //     P(Y <= x) <= C(x + r) + (moved/r)^2,      P(Y < x) >= C(x - r) - (moved/r)^2.
 #include <algorithm>
 #include <cmath>
@@ -24,9 +25,12 @@ double lower_value(const OutputDistribution& law, double x) {
   return std::clamp(next_down(law.cdf(x) - law.error), 0.0, 1.0);
 }
 
-/// About what makes density r + (moved/r)^2 smallest; any r will do.
+/// About what makes density r + (moved/r)^2 smallest; any r will do. Laws of few atoms have slopes of zero at
+/// their nodes.
 double best_radius(const OutputDistribution& law) {
-  const double density = std::max(law.density.maxCoeff(), std::numeric_limits<double>::min());
+  const Index cells = law.values.size() - 1;
+  const double steepest = (law.values.tail(cells) - law.values.head(cells)).maxCoeff() / law.cell;
+  const double density = std::max({law.density.maxCoeff(), steepest, std::numeric_limits<double>::min()});
   return std::cbrt(2.0 * law.moved * law.moved / density);
 }
 
@@ -36,7 +40,8 @@ Interval range_below(const OutputDistribution& law, double from, double to) {
     if (!(radius > 0.0) || !std::isfinite(radius)) return {law.cdf(from), 0.0, 1.0};
     missed = enlarged(law.moved / radius) * enlarged(law.moved / radius);
   }
-  const double low = next_down(next_down(from) - radius), high = next_up(next_up(to) + radius);
+  const double reach = next_up(radius + law.offset);
+  const double low = next_down(next_down(from) - reach), high = next_up(next_up(to) + reach);
   return {law.cdf(0.5 * (from + to)), positive_part(next_down(lower_value(law, low) - missed)),
           std::min(1.0, next_up(upper_value(law, high) + missed))};
 }

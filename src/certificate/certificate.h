@@ -27,11 +27,12 @@ struct LayerTerms {
   UpperBound local;        ///< W2, of signature or surrogate, and rounding
   UpperBound compression_w1;
   UpperBound local_w1;
-  double gain = 0.0;      ///< largest sqrt(G_ii) of the chain of the local term
-  std::string metric;     ///< name of that chain
-  std::string theorem;    ///< number, in docs/theory, of what bounds the local term
-  bool is_whole = false;  ///< is the local term about the law of the output as a whole, no sum over neurons?
-  std::size_t chain = 0;  ///< its place among those tried
+  double gain = 0.0;       ///< largest sqrt(G_ii) of the chain of the local term
+  std::string metric;      ///< name of that chain
+  std::string theorem;     ///< number, in docs/theory, of what bounds the local term
+  bool is_whole = false;   ///< is the local term about the law of the output as a whole, no sum over neurons?
+  bool is_shared = false;  ///< is it what the next layer's local term leaves of a bound of both?
+  std::size_t chain = 0;   ///< its place among those tried
   std::string compression_metric;  ///< name of the compression term's; empty where nothing was compressed
 };
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "certify/proven_lower.h"
 #include "core/overloaded.h"
 #include "methods/joint/joint_method.h"
 #include "methods/moment/moment_method.h"
@@ -190,6 +191,7 @@ Certifier::Certifier(const Network& network, const Options& options, const Servi
   require(!options.simulate || services.simulation != nullptr,
           "option --simulate: needs Services::simulation, which mixcert::simulated provides");
   prepared_->sensitivity = analyse_sensitivity(network);
+  has_lower_bounds_ = !options.joint && is_made_of_masks(network);
   require(!options.joint || !network.has_own_noise(),
           "option --joint: the network has noise layers, which every input draws for itself; certify inputs "
           "one by one");
@@ -238,11 +240,20 @@ Certified Certifier::smallest(ConstMatrixRef inputs, Certified best) const {
   return best;
 }
 
-Certified Certifier::finished(Certified made, Index index) const {
+Certified Certifier::finished(ConstMatrixRef inputs, Certified made, Index index) const {
   made.result.input = index;
   made.result.options = options_;
   require_finite(made.result);
+  give_lower_bounds(inputs, made.result);
   return made;
+}
+
+void Certifier::give_lower_bounds(ConstMatrixRef inputs, Result& result) const {
+  if (!has_lower_bounds_) return;
+  const ProvenLower lower =
+      proven_lower(prepared_->network, prepared_->sensitivity, inputs.col(0), result.mixture);
+  result.w2_lower = lower.gaussian;
+  result.w2_lower_mixture = lower.mixture;
 }
 
 Certified Certifier::certify_linearised(ConstMatrixRef inputs) const {
@@ -285,20 +296,21 @@ Result Certifier::certify_coupled(ConstVectorRef input, Index index) const {
     }
   }
   made.result.seconds = watch.seconds();
-  return finished(std::move(made), index).result;
+  return finished(input, std::move(made), index).result;
 }
 
 Certified Certifier::certify(ConstMatrixRef inputs, Index index) const {
   require(coupled_ == nullptr, "method coupled is for single networks, and has nothing to explain");
-  if (graph_ && !moment_) return finished(graph_->certify(inputs.col(0)), index);
-  if (prepared_->options.predictive == Predictive::Glm) return finished(certify_linearised(inputs), index);
+  if (graph_ && !moment_) return finished(inputs, graph_->certify(inputs.col(0)), index);
+  if (prepared_->options.predictive == Predictive::Glm)
+    return finished(inputs, certify_linearised(inputs), index);
   const bool is_joint = prepared_->options.joint && inputs.cols() > 1;
   // A joint law may be too large for the moment method and not for signatures.
   const bool fits =
       joint_ == nullptr || signature_ == nullptr || JointMethod::fits(*prepared_, inputs.cols());
   const ApproximationMethod* first = is_joint ? joint_.get() : moment_.get();
-  if (first == nullptr || !fits) return finished(signature_->certify(inputs), index);
-  return finished(smallest(inputs, first->certify(inputs)), index);
+  if (first == nullptr || !fits) return finished(inputs, signature_->certify(inputs), index);
+  return finished(inputs, smallest(inputs, first->certify(inputs)), index);
 }
 
 CouplingTrace Certifier::coupling(const Certified& made) const {
@@ -334,7 +346,7 @@ std::optional<SimulationForecast> Certifier::forecast(const Certified& made) con
   return prepared_->services.forecast(simulation_request(made));
 }
 
-void Certifier::simulate(Certified& made) const {
+void Certifier::simulate(ConstMatrixRef inputs, Certified& made) const {
   const Options& options = prepared_->options;
   const Stopwatch watch;
   Simulation simulation = prepared_->services.simulation(simulation_request(made));
@@ -345,6 +357,7 @@ void Certifier::simulate(Certified& made) const {
       replace_mixture(std::move(closer->mixture), moved, options, made);
       made.is_fitted = true;
       simulation.bound.w2 = closer->w2;
+      give_lower_bounds(inputs, made.result);
     }
   }
   made.result.simulated = std::move(simulation.bound);
@@ -353,7 +366,7 @@ void Certifier::simulate(Certified& made) const {
 
 Result Certifier::with_statistics(ConstMatrixRef inputs, Certified made) const {
   const Options& options = prepared_->options;
-  if (options.simulate) simulate(made);
+  if (options.simulate) simulate(inputs, made);
   if (options.statistics == 0) return std::move(made.result);
   made.result.statistics = prepared_->services.statistics(prepared_->network, inputs, made.result.input,
                                                           coupling(made), made.result.mixture, options);
@@ -380,7 +393,7 @@ void Certifier::certify_block(ConstMatrixRef inputs, Index first, Index count,
   }
   moment_->certify_each(inputs.middleCols(first, count), [&](Index i, Certified&& made) {
     const auto input = inputs.col(first + i);
-    deliver(with_statistics(input, finished(smallest(input, std::move(made)), first + i)));
+    deliver(with_statistics(input, finished(input, smallest(input, std::move(made)), first + i)));
   });
 }
 

@@ -61,14 +61,17 @@ class Certifier {
   /// The first method's result unless another one's bound is far smaller.
   [[nodiscard]] Certified smallest(ConstMatrixRef inputs, Certified best) const;
   /// What every result goes through.
-  [[nodiscard]] Certified finished(Certified made, Index index) const;
+  [[nodiscard]] Certified finished(ConstMatrixRef inputs, Certified made, Index index) const;
+  /// Says how close the mixture and Gaussians can be at all, where that is known (D.9).
+  void give_lower_bounds(ConstMatrixRef inputs, Result& result) const;
   [[nodiscard]] SimulationRequest simulation_request(const Certified& made) const;
   /// Adds a bound certified by simulation, and takes a mixture that simulation finds closer.
-  void simulate(Certified& made) const;
+  void simulate(ConstMatrixRef inputs, Certified& made) const;
   [[nodiscard]] Result with_statistics(ConstMatrixRef inputs, Certified made) const;
 
   std::unique_ptr<Prepared> prepared_;      ///< methods refer to it
   std::shared_ptr<const Options> options_;  ///< for all results
+  bool has_lower_bounds_ = false;           ///< is the network made of masks alone?
   // Null where a method may not be used. One of the first two is what auto tries first.
   std::unique_ptr<ApproximationMethod> moment_, joint_, signature_;
   CoupledMethod coupled_;               ///< in place of the others

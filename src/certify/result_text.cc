@@ -55,6 +55,17 @@ std::string full_bounds(const Result& result) {
   return distance_text(result) + short_bound(result.w2.value) + in_parentheses(shares) + w1;
 }
 
+/// What is proven from below, in a line; nothing where that is zero or not known.
+std::string lower_line(const Result& result) {
+  std::string text;
+  if (result.w2_lower > 0.0) text = "no Gaussian is closer than " + short_lower_bound(result.w2_lower);
+  if (result.w2_lower_mixture > 0.0 && result.mixture.size() > 1) {
+    text += (text.empty() ? "" : ", ") + std::string("this mixture is no closer than ") +
+            short_lower_bound(result.w2_lower_mixture);
+  }
+  return text.empty() ? "" : "proven from below (D.9): " + text + "\n";
+}
+
 std::string output_table(const GaussianMixture& mixture) {
   const Vector mean = mixture.mean(), deviation = mixture.standard_deviation();
   const TextTable table({{"output", 6}, {"mean", 11}, {"deviation", 11}});
@@ -160,7 +171,7 @@ std::string brief_report(const Result& result) {
 
 std::string full_report(const Result& result, const std::vector<std::string>& model_assumptions) {
   const bool bounded = result.w2.exists();
-  std::string text = whose(result) + ": " + full_bounds(result) + "\n" + "mixture of " +
+  std::string text = whose(result) + ": " + full_bounds(result) + "\n" + lower_line(result) + "mixture of " +
                      counted(result.mixture.size(), "component") + " over " +
                      counted(result.mixture.dimension(), "output") + " by " + method_text(result) +
                      (bounded ? ", certificate " + std::string(to_string(result.certificate)) : "") + "\n\n" +

@@ -7,8 +7,6 @@
 #include <cmath>
 #include <utility>
 
-#include "activation/activation_traits.h"
-
 namespace mixcert {
 namespace {
 
@@ -19,8 +17,7 @@ constexpr double kLeastNoise = 1e-3;
 
 /// sup |s| over the layer; infinite where it is not bounded.
 double largest_value(const ActivationMap& activation) {
-  const Smooth* smooth = activation.common().traits().smooth();
-  return activation.is_uniform() && smooth != nullptr ? smooth->limits.get().largest() : INFINITY;
+  return activation.is_uniform() ? activation.common().largest_value() : INFINITY;
 }
 
 LayerRuns runs_in(const CoupledChain& chain, const LayerUnits& units) {

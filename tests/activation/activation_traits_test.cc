@@ -51,7 +51,22 @@ Complex complex_slope(F function, Complex z) {
     case F::Relu:
     case F::LeakyRelu:
     case F::Elu:
+    case F::Relu6:
+    case F::Hardtanh:
+    case F::Hardsigmoid:
+    case F::Hardswish:
+    case F::Selu:
+    case F::Celu:
+    case F::Softsign:
       return 0.0;
+    case F::Mish: {  // tanh(log q) = (q^2 - 1)/(q^2 + 1)
+      const Complex q = 1.0 + std::exp(z), d = q * q + 1.0;
+      return (q * q - 1.0) / d + z * 4.0 * q * (q - 1.0) / (d * d);
+    }
+    case F::LogSigmoid:
+      return 1.0 - g;
+    case F::Tanhshrink:
+      return std::tanh(z) * std::tanh(z);
     case F::Tanh:
       return 1.0 / (std::cosh(z) * std::cosh(z));
     case F::Sigmoid:
@@ -75,6 +90,7 @@ class TraitsOf : public ::testing::TestWithParam<F> {
         traits_(f_.traits()),
         linear_(traits_.linear()),
         smooth_(traits_.smooth()),
+        pieced_(traits_.pieced()),
         analytic_(traits_.analytic()),
         generator_(make_generator(32, Stream::Example)) {}
   double random_argument(double range) { return range * (2.0 * uniform(generator_) - 1.0); }
@@ -86,6 +102,7 @@ class TraitsOf : public ::testing::TestWithParam<F> {
   const ActivationTraits& traits_;
   const PiecewiseLinear* linear_;
   const Smooth* smooth_;
+  const Pieced* pieced_;
   const Analytic* analytic_;
   Generator generator_;
 };
@@ -93,7 +110,9 @@ class TraitsOf : public ::testing::TestWithParam<F> {
 TEST_P(TraitsOf, RecordIsTheFunctionsOwn) {
   EXPECT_EQ(traits_.function.get(), GetParam());
   EXPECT_EQ(&traits_of(GetParam()), &traits_);
-  EXPECT_NE(linear_ == nullptr, smooth_ == nullptr);
+  const int shapes =
+      (linear_ != nullptr ? 1 : 0) + (smooth_ != nullptr ? 1 : 0) + (pieced_ != nullptr ? 1 : 0);
+  EXPECT_EQ(shapes, 1);
 }
 
 TEST_P(TraitsOf, HomogeneousFunctionsAreTheOnesThatSaySo) {
@@ -107,10 +126,20 @@ TEST_P(TraitsOf, HomogeneousFunctionsAreTheOnesThatSaySo) {
   EXPECT_EQ(ActivationMap(f_, {true, false}).is_positively_homogeneous(), is_homogeneous);
 }
 
-TEST_P(TraitsOf, SlopeMattersWhereTheRecordSaysSo) {
-  bool depends = false;
-  for (const double x : {-3.0, -0.5, 0.5, 3.0}) depends |= f_(x) != Activation(GetParam(), 0.7)(x);
-  EXPECT_EQ(f_.has_slope(), depends);
+TEST_P(TraitsOf, ParametersMatterWhereTheRecordSaysSo) {
+  using P = ActivationParameters;
+  const ActivationParameter all[] = {
+      {"slope", &P::slope}, {"lower", &P::lower}, {"upper", &P::upper}, {"alpha", &P::alpha}};
+  for (const ActivationParameter& parameter : all) {
+    P changed = f_.parameters();
+    changed.*parameter.member += 0.25;
+    const Activation other(GetParam(), changed);
+    bool depends = false, is_listed = false;
+    for (const double x : {-3.0, -0.9, -0.5, 0.5, 3.0}) depends |= f_(x) != other(x);
+    for (const ActivationParameter& own : parameters_of(GetParam()))
+      is_listed |= own.member == parameter.member;
+    EXPECT_EQ(is_listed, depends) << parameter.name;
+  }
 }
 
 TEST_P(TraitsOf, LinearPiecesAreTheFunction) {
@@ -153,7 +182,7 @@ TEST_P(TraitsOf, SmoothFunctionsObeyWhatProofsAssume) {
     if (limits.is_bounded()) {
       EXPECT_LE(std::abs(value), 1.0);
     } else {
-      EXPECT_LE(std::abs(value - std::max(z, 0.0)), 1.0);
+      EXPECT_LE(std::abs(value - (z < 0.0 ? limits.left() : limits.right()) * z), 1.0);
       EXPECT_NEAR(limits.rest(z), value - z, 1e-14 * (1.0 + std::abs(z)));
     }
   }
@@ -234,6 +263,9 @@ TEST_P(TraitsOf, StripsBoundSlopesOffTheLine) {
             (complex_slope(GetParam(), z + h) - complex_slope(GetParam(), z - h)) / (2.0 * h);
         EXPECT_LE(std::abs(slope), bound.slope * (1.0 + 1e-6)) << z << " " << w;
         EXPECT_LE(std::abs(second), bound.curvature * (1.0 + 1e-5)) << z << " " << w;
+        if (!smooth_->limits.get().is_bounded()) {  // values may be taken less their line
+          EXPECT_LE(std::abs(slope - 1.0), bound.slope * (1.0 + 1e-6)) << z << " " << w;
+        }
         if (y == 0.0) {
           EXPECT_NEAR(slope.real(), f_.derivative(x), 1e-12) << x;
         }
@@ -248,11 +280,14 @@ TEST_P(TraitsOf, NothingHappensBeyondTheZone) {
                                             : std::get<LeftAnalytic>(smooth_->domain.get()).zone.get().lower;
   const double upper = analytic_ != nullptr ? analytic_->zone.get() : 0.0;
   for (const double beyond : {0.0, 0.5, 10.0}) {
-    EXPECT_NEAR(f_(lower - beyond), f_(-800.0), kUnitRoundoff);
-    if (smooth_->limits.get().is_bounded()) {
-      EXPECT_NEAR(f_(upper + beyond), f_(800.0), kUnitRoundoff);
-    } else {
-      EXPECT_NEAR(smooth_->limits.get().rest(upper + beyond), 0.0, kUnitRoundoff);
+    const Limits& limits = smooth_->limits;
+    for (const double side : {-1.0, 1.0}) {
+      const double z = side < 0.0 ? lower - beyond : upper + beyond;
+      if (limits.follows_line(side)) {
+        EXPECT_NEAR(limits.rest(z), limits.rest(800.0 * side), kUnitRoundoff);
+      } else {
+        EXPECT_NEAR(f_(z), f_(800.0 * side), kUnitRoundoff);
+      }
     }
   }
 }
@@ -270,7 +305,7 @@ INSTANTIATE_TEST_SUITE_P(All, TraitsOf, ::testing::ValuesIn(all_activation_funct
 
 TEST(ActivationTraits, NumbersThatAreNoFunctionAreRefused) {
   const int count = static_cast<int>(all_activation_functions().size());
-  EXPECT_GE(count, 10);
+  EXPECT_GE(count, 20);
   for (const int number : {-1, count, 1000}) {
     const F function = static_cast<F>(number);
     EXPECT_EQ(find_traits(function), nullptr);

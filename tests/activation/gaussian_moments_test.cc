@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "activation/activation_traits.h"
 #include "activation/reference_moments.h"
 
 namespace mixcert {
@@ -63,6 +64,13 @@ std::vector<Activation> activations() {
   std::vector<Activation> all;
   for (const F function : all_activation_functions()) all.emplace_back(function, 0.1);
   all.emplace_back(F::LeakyRelu, -0.4);
+  using Parameters = ActivationParameters;
+  all.emplace_back(F::Hardtanh, Parameters{.lower = 0.25, .upper = 2.0});
+  all.emplace_back(F::Hardtanh, Parameters{.lower = -3e-3, .upper = 1e-3});
+  for (const double alpha : {0.5, 2.5}) {
+    all.emplace_back(F::Elu, Parameters{.alpha = alpha});
+    all.emplace_back(F::Celu, Parameters{.alpha = alpha});
+  }
   return all;
 }
 
@@ -73,7 +81,7 @@ class Moments : public ::testing::TestWithParam<std::size_t> {
 
 std::string name_of(const ::testing::TestParamInfo<std::size_t>& info) {
   const Activation f = activations()[info.param];
-  return std::string(to_string(f.function())) + (f.slope() < 0.0 ? "_negative" : "");
+  return std::string(to_string(f.function())) + "_" + std::to_string(info.param);
 }
 
 TEST_P(Moments, LieWithinTheirErrors) {
@@ -90,6 +98,28 @@ TEST_P(Moments, LieWithinTheirErrors) {
       EXPECT_LT(computed[i].error, INFINITY);
       if (n.deviation >= 1e-2 && n.deviation <= 3.0 && std::abs(n.mean) < 50.0) {
         EXPECT_LE(computed[i].error, 1e-10 * scale[i]);
+      }
+    }
+  }
+}
+
+/// Kinks at the mean and a little beside it, at every size of the deviation.
+TEST_P(Moments, LieWithinTheirErrorsAroundKinks) {
+  if (f.traits().pieced() == nullptr) return;
+  const std::vector<double> cuts = testing::reference_cuts(f);
+  for (double s = 1e-8; s <= 1e4; s *= 1e3) {
+    for (std::size_t i = 0; i < cuts.size(); i += 1 + cuts.size() / 8) {
+      for (const double place : {-3.0, 0.0, 0.7}) {
+        const double mean = cuts[i] + place * s;
+        if (std::abs(mean) > 1e3) continue;
+        const auto computed = in_order(gaussian_moments(f, mean, s));
+        const auto reference = testing::BruteForce(f, mean, s).moments();
+        const auto reference_error = reference_errors(f, mean, s);
+        for (std::size_t k = 0; k < computed.size(); ++k) {
+          const auto difference = static_cast<double>(abs(Precise(computed[k].value) - reference[k]));
+          EXPECT_LE(difference, computed[k].error + reference_error[k])
+              << kMomentNames[k] << " m " << mean << " s " << s;
+        }
       }
     }
   }
@@ -144,7 +174,8 @@ TEST_P(Moments, NeverAreNotANumber) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Activations, Moments, ::testing::Range<std::size_t>(0, 11), name_of);
+INSTANTIATE_TEST_SUITE_P(Activations, Moments, ::testing::Range<std::size_t>(0, activations().size()),
+                         name_of);
 
 TEST(ReluMoments, AreRelativelyAccurateForDeadAndActiveNeurons) {
   const Activation relu(F::Relu);

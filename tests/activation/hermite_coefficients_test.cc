@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/math/quadrature/gauss.hpp>
 #include <cmath>
 #include <vector>
@@ -35,7 +36,28 @@ Real value(F function, Real z) {
     case F::Softplus:
       return z > 0 ? z + std::log1p(std::exp(-z)) : std::log1p(std::exp(z));
     case F::Elu:
+    case F::Celu:
       return z > 0 ? z : std::expm1(z);
+    case F::Relu6:
+      return std::clamp<Real>(z, 0, 6);
+    case F::Hardtanh:
+      return std::clamp<Real>(z, -1, 1);
+    case F::Hardsigmoid:
+      return std::clamp<Real>(z + 3, 0, 6) / 6;
+    case F::Hardswish:
+      return z * std::clamp<Real>(z + 3, 0, 6) / 6;
+    case F::Selu: {
+      const Real scale = 1.0507009873554804934193349852946L, alpha = 1.6732632423543772848170429916717L;
+      return z > 0 ? scale * z : scale * alpha * std::expm1(z);
+    }
+    case F::Softsign:
+      return z / (1 + std::abs(z));
+    case F::Mish:
+      return z * std::tanh(z > 0 ? z + std::log1p(std::exp(-z)) : std::log1p(std::exp(z)));
+    case F::LogSigmoid:
+      return z > 0 ? -std::log1p(std::exp(-z)) : z - std::log1p(std::exp(z));
+    case F::Tanhshrink:
+      return z - std::tanh(z);
     default:
       return z;
   }
@@ -62,16 +84,23 @@ class HermitePolynomial {
   std::vector<Real> coefficients_;
 };
 
-/// E g(x) by panels that meet at `kink`.
+/// Where a function may have a kink.
+std::vector<Real> kinks_of(F function) {
+  if (function == F::Relu6) return {0, 6};
+  if (function == F::Hardtanh) return {-1, 1};
+  if (function == F::Hardsigmoid || function == F::Hardswish) return {-3, 3};
+  return {0};
+}
+
+/// E g(x) by panels that meet at `kinks`, rising.
 template <class Function>
-Real expectation(const Function& g, Real kink) {
-  const Real at = std::min<Real>(std::max<Real>(kink, -14), 14);
+Real expectation(const Function& g, const std::vector<Real>& kinks) {
   const Real pi = std::acos(Real(-1));
   Real sum = 0;
   const int panels = 40;
-  for (int side = 0; side < 2; ++side) {
-    const Real low = side == 0 ? Real(-14) : at;
-    const Real high = side == 0 ? at : Real(14);
+  for (std::size_t side = 0; side <= kinks.size(); ++side) {
+    const Real low = side == 0 ? Real(-14) : std::clamp<Real>(kinks[side - 1], -14, 14);
+    const Real high = side == kinks.size() ? Real(14) : std::clamp<Real>(kinks[side], -14, 14);
     for (int i = 0; i < panels; ++i) {
       const Real left = low + (high - low) * i / panels;
       const Real right = low + (high - low) * (i + 1) / panels;
@@ -93,7 +122,8 @@ class HermiteCoefficients : public ::testing::TestWithParam<Neuron> {};
 TEST_P(HermiteCoefficients, AgreeWithPanels) {
   const Neuron& n = GetParam();
   const HermiteExpansion expansion = hermite_expansion(Activation(n.function, 0.1), n.mean, n.deviation);
-  const Real kink = -static_cast<Real>(n.mean) / static_cast<Real>(n.deviation);
+  std::vector<Real> kink = kinks_of(n.function);
+  for (Real& z : kink) z = (z - static_cast<Real>(n.mean)) / static_cast<Real>(n.deviation);
   const auto f = [&](Real x) { return value(n.function, n.mean + static_cast<Real>(n.deviation) * x); };
   double squares = 0.0;
   for (Index p = 1; p <= expansion.order; ++p) {
@@ -116,16 +146,19 @@ TEST_P(HermiteCoefficients, AgreeWithPanels) {
       kink);
   const double energy = n.deviation * n.deviation * static_cast<double>(slope);
   EXPECT_GE(expansion.slope_energy, energy * (1.0 - 1e-8));
-  if (n.function != F::Elu) {
-    EXPECT_EQ(expansion.order, kHermiteOrder);
+  const std::vector<F> three_only = {F::Elu, F::Celu, F::Selu, F::Hardswish, F::Softsign};
+  const bool has_three = std::find(three_only.begin(), three_only.end(), n.function) != three_only.end();
+  EXPECT_EQ(expansion.order, has_three ? 2 : kHermiteOrder);
+  if (!has_three) {
     EXPECT_LE(expansion.slope_energy, energy * (1.0 + 1e-6) + 1e-9);
   }
 }
 
 std::vector<Neuron> neurons() {
   std::vector<Neuron> list;
-  for (const F f :
-       {F::Relu, F::LeakyRelu, F::Tanh, F::Sigmoid, F::Erf, F::Gelu, F::Silu, F::Softplus, F::Elu}) {
+  for (const F f : {F::Relu, F::LeakyRelu, F::Tanh, F::Sigmoid, F::Erf, F::Gelu, F::Silu, F::Softplus, F::Elu,
+                    F::Relu6, F::Hardtanh, F::Hardsigmoid, F::Hardswish, F::Selu, F::Celu, F::Softsign,
+                    F::Mish, F::LogSigmoid, F::Tanhshrink}) {
     for (const double m : {0.0, -2.5, 1.0}) {
       for (const double s : {0.01, 0.5, 3.0}) list.push_back({f, m, s});
     }

@@ -12,9 +12,14 @@
 #include <vector>
 
 #include "mixcert/activation/activation.h"
+#include "support/further_activations.h"
 #include "support/high_precision.h"
 
 namespace mixcert::testing {
+
+inline Precise precise_clip(const Precise& z, const Precise& lower, const Precise& upper) {
+  return z < lower ? lower : z > upper ? upper : z;
+}
 
 inline Precise precise_activation(const Activation& f, const Precise& z) {
   using F = ActivationFunction;
@@ -38,9 +43,47 @@ inline Precise precise_activation(const Activation& f, const Precise& z) {
     case F::Softplus:
       return z > 0 ? Precise(z + log1p(exp(-z))) : Precise(log1p(exp(z)));
     case F::Elu:
-      return z > 0 ? z : Precise(expm1(z));
+    case F::Relu6:
+    case F::Hardtanh:
+    case F::Hardsigmoid:
+    case F::Hardswish:
+    case F::Selu:
+    case F::Celu:
+    case F::Softsign:
+    case F::Mish:
+    case F::LogSigmoid:
+    case F::Tanhshrink:
+      return further_activation(f, z);
   }
   return z;
+}
+
+/// Kinks of a function, and points between which it is tame.
+inline std::vector<double> reference_cuts(const Activation& f) {
+  using F = ActivationFunction;
+  switch (f.function()) {
+    case F::Identity:
+    case F::Relu:
+    case F::LeakyRelu:
+      return {0.0};
+    case F::Relu6:
+      return {0.0, 6.0};
+    case F::Hardtanh:
+      return {f.parameters().lower, f.parameters().upper};
+    case F::Hardsigmoid:
+    case F::Hardswish:
+      return {-3.0, 3.0};
+    case F::Softsign: {
+      std::vector<double> cuts;
+      for (int j = -60; j <= 60; ++j) cuts.push_back(std::copysign(std::exp2(std::abs(j)) - 1.0, j));
+      return cuts;
+    }
+    case F::Erf:
+    case F::Gelu:
+      return {-15.0, 0.0, 15.0};
+    default:
+      return {-100.0, 0.0, 100.0};
+  }
 }
 
 /// mean, c_1, c_2, T^2, E a^2, E[a^2 x], Var a^2.
@@ -52,7 +95,7 @@ class BruteForce {
       : f_(f), m_(mean), s_(deviation), center_(precise_activation(f, m_)) {
     // The tail beyond 14 deviations is below 1e-43.
     std::vector<Precise> cuts = {-range};
-    for (const int z : {-reach(), 0, reach()}) {
+    for (const double z : reference_cuts(f)) {
       const Precise x = (z - m_) / s_;
       if (x > cuts.back() && x < range) cuts.push_back(x);
     }
@@ -77,6 +120,11 @@ class BruteForce {
       case ActivationFunction::Identity:
       case ActivationFunction::Relu:
       case ActivationFunction::LeakyRelu:
+      case ActivationFunction::Relu6:
+      case ActivationFunction::Hardtanh:
+      case ActivationFunction::Hardsigmoid:
+      case ActivationFunction::Hardswish:
+      case ActivationFunction::Softsign:
         return 0;
       case ActivationFunction::Erf:
       case ActivationFunction::Gelu:

@@ -51,6 +51,10 @@ inline void Digest::add(const Result& result) {
   add(result.mixture);
   for (const double value : {result.w2.value, result.w2.nominal, result.w1.value, result.relative_w2})
     add(value);
+  // Where they are known: others keep the fingerprints that they had before there were any.
+  for (const double value : {result.w2_lower, result.w2_lower_mixture}) {
+    if (value == value) add(value);
+  }
   for (const LayerReport& layer : result.layers) {
     for (const double value : {layer.compression, layer.local, layer.gain}) add(value);
     add(static_cast<double>(layer.components));

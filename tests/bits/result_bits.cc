@@ -88,7 +88,8 @@ Matrix inputs_of(Index features, Index count, std::uint64_t seed) {
 }
 
 ActivationFunction activation_number(std::size_t i) {
-  return all_activation_functions()[i % all_activation_functions().size()];
+  constexpr std::size_t kOldest = 10;  // so that fingerprints of earlier commits can be compared with
+  return all_activation_functions()[i % kOldest];
 }
 
 Network network_number(std::size_t i, WeightFamily family, std::vector<Index> widths,

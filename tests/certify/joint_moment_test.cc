@@ -170,6 +170,13 @@ std::vector<Case> cases() {
   add("repeated_prior", {3, 32, 32, 1}, F::Relu, 1.0, 0.3, 3, true, true);
   add("narrow", {2, 1, 1}, F::Relu, 1.0, 0.5, 3);
   add("sure_weights", {2, 8, 8, 2}, F::Tanh, 1.0, 1e-9, 3);
+  add("hardtanh", {2, 9, 9, 2}, F::Hardtanh, 1.0, 0.3, 4);
+  add("hardswish", {2, 9, 2}, F::Hardswish, 1.0, 0.3, 4);
+  add("selu", {2, 9, 9, 2}, F::Selu, 1.0, 0.2, 3);
+  add("softsign", {2, 9, 2}, F::Softsign, 1.0, 0.3, 3);
+  add("mish", {2, 9, 9, 2}, F::Mish, 1.0, 0.2, 3);
+  add("logsigmoid", {2, 9, 9, 2}, F::LogSigmoid, 1.0, 0.2, 3);
+  add("tanhshrink", {2, 9, 9, 2}, F::Tanhshrink, 1.0, 0.2, 3);
   return list;
 }
 

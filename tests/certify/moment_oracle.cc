@@ -18,6 +18,7 @@
 #include "certify/naive_oracle.h"
 #include "certify/naive_scalar.h"
 #include "mixture/symmetric_eigen.h"
+#include "support/further_activations.h"
 #include "support/naive_layer.h"
 
 namespace mixcert::testing {
@@ -59,7 +60,26 @@ double activation_value(const Activation& activation, double x) {
   return naive_activation(activation, x);
 }
 
-/// E g(f(m + s x), x), x ~ N(0,1); f may have a kink at zero.
+/// sup |f|, by hand.
+double largest_value(const Activation& activation) {
+  const ActivationParameters& p = activation.parameters();
+  switch (activation.function()) {
+    case ActivationFunction::Tanh:
+    case ActivationFunction::Sigmoid:
+    case ActivationFunction::Erf:
+    case ActivationFunction::Hardsigmoid:
+    case ActivationFunction::Softsign:
+      return 1.0;
+    case ActivationFunction::Relu6:
+      return 6.0;
+    case ActivationFunction::Hardtanh:
+      return std::max(std::abs(p.lower), std::abs(p.upper));
+    default:
+      return std::numeric_limits<double>::infinity();
+  }
+}
+
+/// E g(f(m + s x), x), x ~ N(0,1); f may have kinks.
 class Integrator {
  public:
   Integrator(const Activation& activation, double mean, double deviation) {
@@ -67,10 +87,12 @@ class Integrator {
     // there every f is linear to double precision.
     const double longest = std::min(2.0, 2.0 / deviation);
     const auto at = [&](double z) { return std::clamp((z - mean) / deviation, -kEnd, kEnd); };
-    add_panels(-kEnd, at(-40.0), 2.0);
-    add_panels(at(-40.0), at(0.0), longest);
-    add_panels(at(0.0), at(40.0), longest);
-    add_panels(at(40.0), kEnd, 2.0);
+    std::vector<double> cuts = {-40.0, 0.0, 40.0};
+    for (const SlopeJump& jump : slope_jumps(activation)) cuts.push_back(jump.at);
+    std::sort(cuts.begin(), cuts.end());
+    add_panels(-kEnd, at(cuts.front()), 2.0);
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) add_panels(at(cuts[i]), at(cuts[i + 1]), longest);
+    add_panels(at(cuts.back()), kEnd, 2.0);
     for (const Node& node : nodes_) {
       values_.push_back(activation_value(activation, mean + deviation * node.x));
     }
@@ -121,10 +143,8 @@ NaivePiece make_piece(const ActivationMap& activation, const Mask& mask, const V
   piece.mean = mean;
   piece.mask = mask;
   piece.lipschitz = activation.lipschitz().upper;
-  const ActivationFunction f = activation.common().function();
-  const bool is_bounded =
-      f == ActivationFunction::Tanh || f == ActivationFunction::Sigmoid || f == ActivationFunction::Erf;
-  piece.bound = is_bounded && activation.is_uniform() ? 1.0 : std::numeric_limits<double>::infinity();
+  piece.bound =
+      activation.is_uniform() ? largest_value(activation.common()) : std::numeric_limits<double>::infinity();
   piece.deviation = covariance.diagonal().cwiseSqrt();
   piece.correlation = Matrix::Zero(n, n);
   for (Index i = 0; i < n; ++i) {

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/further_activations.h"
+
 namespace mixcert::testing {
 namespace {
 
@@ -78,7 +80,10 @@ std::vector<double> inflections(ActivationFunction function) {
     case ActivationFunction::Tanh:
     case ActivationFunction::Sigmoid:
     case ActivationFunction::Erf:
+    case ActivationFunction::Tanhshrink:
       return {0.0};
+    case ActivationFunction::Mish:
+      return {-2.2563763963607931, 1.4905711794854285};
     case ActivationFunction::Gelu:
       return {-std::numbers::sqrt2, std::numbers::sqrt2};
     case ActivationFunction::Silu:
@@ -96,6 +101,12 @@ bool piecewise_linear(const Activation& activation, double& left, double& right)
   if (activation.function() == ActivationFunction::LeakyRelu) left = activation.slope();
   return activation.function() == ActivationFunction::Identity || left != 1.0 ||
          activation.function() == ActivationFunction::LeakyRelu;
+}
+
+/// A line between two kinks, constant beyond.
+bool is_clipped_line(ActivationFunction function) {
+  return function == ActivationFunction::Relu6 || function == ActivationFunction::Hardtanh ||
+         function == ActivationFunction::Hardsigmoid;
 }
 
 }  // namespace
@@ -149,6 +160,17 @@ double naive_activation(const Activation& activation, double x) {
       return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
     case ActivationFunction::Elu:
       return x > 0.0 ? x : std::expm1(x);
+    case ActivationFunction::Relu6:
+    case ActivationFunction::Hardtanh:
+    case ActivationFunction::Hardsigmoid:
+    case ActivationFunction::Hardswish:
+    case ActivationFunction::Selu:
+    case ActivationFunction::Celu:
+    case ActivationFunction::Softsign:
+    case ActivationFunction::Mish:
+    case ActivationFunction::LogSigmoid:
+    case ActivationFunction::Tanhshrink:
+      return further_activation(activation, x);
   }
   return x;
 }
@@ -176,6 +198,17 @@ double naive_derivative(const Activation& activation, double x) {
       return logistic;
     case ActivationFunction::Elu:
       return x >= 0.0 ? 1.0 : std::exp(x);
+    case ActivationFunction::Relu6:
+    case ActivationFunction::Hardtanh:
+    case ActivationFunction::Hardsigmoid:
+    case ActivationFunction::Hardswish:
+    case ActivationFunction::Selu:
+    case ActivationFunction::Celu:
+    case ActivationFunction::Softsign:
+    case ActivationFunction::Mish:
+    case ActivationFunction::LogSigmoid:
+    case ActivationFunction::Tanhshrink:
+      return further_derivative(activation, x);
   }
   return 1.0;
 }
@@ -185,6 +218,10 @@ double naive_max_slope(const Activation& activation, double lower, double upper)
       std::max(std::abs(naive_derivative(activation, lower)), std::abs(naive_derivative(activation, upper)));
   for (const double at : inflections(activation.function())) {
     if (lower <= at && at <= upper) slope = std::max(slope, std::abs(naive_derivative(activation, at)));
+  }
+  for (const SlopeJump& jump : slope_jumps(activation)) {
+    if (lower > jump.at || jump.at > upper) continue;
+    slope = std::max({slope, std::abs(jump.left), std::abs(jump.right)});
   }
   return slope;
 }
@@ -204,6 +241,18 @@ double naive_mean_square_change(const Activation& activation, double mean, doubl
     const double offset = naive_activation(activation, at_center);
     return square_of_affine(left * deviation, left * mean - offset, lower, kink) +
            square_of_affine(right * deviation, right * mean - offset, kink, upper);
+  }
+  if (is_clipped_line(activation.function())) {
+    const std::vector<SlopeJump> jumps = slope_jumps(activation);
+    const double value = naive_activation(activation, at_center);
+    const double first = std::clamp((jumps[0].at - mean) / deviation, lower, upper);
+    const double last = std::clamp((jumps[1].at - mean) / deviation, lower, upper);
+    const double floor = naive_activation(activation, jumps[0].at) - value;
+    const double ceiling = naive_activation(activation, jumps[1].at) - value;
+    const double slope = jumps[0].right;
+    return square_of_affine(0.0, floor, lower, first) +
+           square_of_affine(slope * deviation, slope * (mean - jumps[0].at) + floor, first, last) +
+           square_of_affine(0.0, ceiling, last, upper);
   }
   double sum = 0.0;
   double start = lower;

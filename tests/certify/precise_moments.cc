@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "certify/scale_reference.h"
+#include "support/further_activations.h"
 
 namespace mixcert::testing {
 namespace {
@@ -45,6 +46,17 @@ Precise precise_activation(const Activation& activation, const Precise& x) {
       return (positive ? x : Precise(0)) + log(Precise(1 + decay));
     case ActivationFunction::Elu:
       return positive ? x : small ? Precise(x + x * x / 2 + x * x * x / 6) : Precise(decay - 1);
+    case ActivationFunction::Relu6:
+    case ActivationFunction::Hardtanh:
+    case ActivationFunction::Hardsigmoid:
+    case ActivationFunction::Hardswish:
+    case ActivationFunction::Selu:
+    case ActivationFunction::Celu:
+    case ActivationFunction::Softsign:
+    case ActivationFunction::Mish:
+    case ActivationFunction::LogSigmoid:
+    case ActivationFunction::Tanhshrink:
+      return further_activation(activation, x);
   }
   throw std::logic_error("unknown activation");
 }

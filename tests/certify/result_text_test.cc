@@ -72,6 +72,22 @@ TEST(BriefReport, WorksWithoutMixtureDeviationOrBound) {
   EXPECT_EQ(brief_report(result), "input 3: W2 <= 0.03125, method moment, 1 component, 1 output: 1 +- 0");
 }
 
+TEST(FullReport, SaysWhatIsProvenFromBelow) {
+  Result result = written_down(1);
+  EXPECT_FALSE(has(full_report(result), "proven from below"));
+  result.w2_lower = 0.0;
+  EXPECT_FALSE(has(full_report(result), "proven from below"));
+  result.w2_lower = result.w2_lower_mixture = 0.0123459;
+  EXPECT_TRUE(has(full_report(result), "\nproven from below (D.9): no Gaussian is closer than 0.01234\n"))
+      << full_report(result);
+  result.mixture =
+      GaussianMixture(Vector::Constant(2, 0.5), {result.mixture.component(0), result.mixture.component(0)});
+  result.w2_lower_mixture = 0.005;
+  EXPECT_TRUE(
+      has(full_report(result), "no Gaussian is closer than 0.01234, this mixture is no closer than 0.005\n"))
+      << full_report(result);
+}
+
 TEST(FullReport, SaysWhatAStrangerAsks) {
   const std::string text = full_report(written_down(1), {"weights were projected"});
   for (const char* part :

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "certify/scale_reference.h"
+#include "support/further_activations.h"
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
@@ -39,6 +40,17 @@ Wide wide_activation(const Activation& activation, Wide x) {
       return std::max<Wide>(x, 0) + std::log1p(std::exp(-std::fabs(x)));
     case ActivationFunction::Elu:
       return x > 0 ? x : std::expm1(x);
+    case ActivationFunction::Relu6:
+    case ActivationFunction::Hardtanh:
+    case ActivationFunction::Hardsigmoid:
+    case ActivationFunction::Hardswish:
+    case ActivationFunction::Selu:
+    case ActivationFunction::Celu:
+    case ActivationFunction::Softsign:
+    case ActivationFunction::Mish:
+    case ActivationFunction::LogSigmoid:
+    case ActivationFunction::Tanhshrink:
+      return further_activation(activation, x);
   }
   return x;
 }

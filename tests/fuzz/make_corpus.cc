@@ -95,6 +95,14 @@ void make_layer_models(const fs::path& directory) {
     return Array{{1, size}, std::vector<double>(static_cast<std::size_t>(size), 0.5)};
   };
   write("convolution", convolution, stochastic);
+  write("graph",
+        R"({"type":"dense","name":"a","in":2,"out":2},{"type":"affine","name":"s","inputs":["input"]},)"
+        R"({"type":"add","name":"b","inputs":["a","s"]},{"type":"concat","inputs":["b","a"]},)"
+        R"({"type":"reshape","shape":[1,2,2]},{"type":"mean"})",
+        {{"a.weight.mean", {{2, 2}, {1, 2, 3, 4}}},
+         {"a.weight.variance", {{2, 2}, {1, 2, 3, 4}}},
+         {"s.scale", pair},
+         {"s.shift", {{1}, {1}}}});
   write("features",
         convolution + R"(,{"type":"activation","function":"relu"},{"type":"max_pool2d","kernel":2},)" +
             flat_dense + R"(4,"out":1,"law":"student_t","degrees":5})",

@@ -71,9 +71,10 @@ INSTANTIATE_TEST_SUITE_P(
                    {"weight_eps", "bias_eps"},
                    true},
         ModuleCase{"bayesian-cnn", {"W_mu", "W_rho", "bias_mu", "bias_rho"}, {}},
-        ModuleCase{"torch-uncertainty",
-                   {"weight_mu", "weight_sigma", "bias_mu", "bias_sigma"},
-                   {"weight_sampler.mu", "weight_sampler.rho"}}));
+        ModuleCase{
+            "torch-uncertainty",
+            {"weight_mu", "weight_sigma", "bias_mu", "bias_sigma"},
+            {"weight_sampler.mu", "weight_sampler.rho", "weight_prior_dist.pi", "bias_prior_dist.sigmas"}}));
 
 TEST(Import, PyroNormal) {
   Numbers numbers;

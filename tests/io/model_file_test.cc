@@ -174,6 +174,20 @@ TEST_F(ModelFileTest, ReadsActivationsEverywhere) {
   EXPECT_EQ(network.activation(1).common().slope(), 0.25);
   save_network(path_, network);
   EXPECT_EQ(SafetensorsReader(path_).metadata().at("architecture"), layers);
+  const std::string with_parameters =
+      R"([{"type":"activation","function":"celu","alpha":2.5},{"type":"dense","name":"0","in":2,"out":1},)"
+      R"({"type":"activation","function":"hardtanh","lower":-0.5,"upper":3.0},{"type":"dense","name":"1","in":1,"out":2}])";
+  const Network further = load(tensors, with_parameters);
+  EXPECT_EQ(further.activation(0).common().parameters().alpha, 2.5);
+  EXPECT_EQ(further.activation(1).common()(7.0), 3.0);
+  save_network(path_, further);
+  EXPECT_EQ(SafetensorsReader(path_).metadata().at("architecture"), with_parameters);
+  const Network alias = load(
+      tensors,
+      R"([{"type":"activation","function":"prelu","slope":-2},{"type":"dense","name":"0","in":2,"out":1},)"
+      R"({"type":"activation","function":"elu"},{"type":"dense","name":"1","in":1,"out":2}])");
+  EXPECT_EQ(alias.activation(0).common()(-1.0), 2.0);
+  EXPECT_EQ(alias.activation(1).common().parameters().alpha, 1.0);
   const Network plain = load(
       tensors, R"([{"type":"dense","name":"0","in":2,"out":1},{"type":"dense","name":"1","in":1,"out":2}])");
   EXPECT_EQ(plain.activation(1).common().function(), ActivationFunction::Identity);
@@ -287,17 +301,25 @@ INSTANTIATE_TEST_SUITE_P(
         ArchitectureCase{"[]", "a JSON list"},
         ArchitectureCase{"[1]", "architecture[0]: expected a JSON object"},
         ArchitectureCase{R"([{"name":"0"}])", "key 'type'"},
-        ArchitectureCase{
-            two(R"({"type":"conv","name":"x"},)"),
-            "architecture[1]: type: expected one of activation, avg_pool2d, batch_norm, conv2d, dense,"},
+        ArchitectureCase{two(R"({"type":"conv","name":"x"},)"),
+                         "architecture[1]: type: expected one of activation, add, affine, avg_pool2d, "
+                         "batch_norm, concat, conv2d,"},
         ArchitectureCase{two(R"({"type":"activation","function":"swoosh"},)"), "swoosh"},
         ArchitectureCase{two(R"({"type":"activation"},)"), "key 'function'"},
         ArchitectureCase{two(R"({"type":"activation","function":"relu","slope":1},)"),
                          "slope for leaky_relu only"},
         ArchitectureCase{two(R"({"type":"activation","function":"leaky_relu","slope":"1"},)"),
                          "a finite number"},
+        ArchitectureCase{two(R"({"type":"activation","function":"relu","beta":1},)"),
+                         "only the keys type, function, slope, lower, upper, alpha, got 'beta'"},
         ArchitectureCase{two(R"({"type":"activation","function":"relu","alpha":1},)"),
-                         "only the keys type, function, slope, got 'alpha'"},
+                         "alpha for elu and celu only"},
+        ArchitectureCase{two(R"({"type":"activation","function":"elu","lower":1},)"),
+                         "lower for hardtanh only"},
+        ArchitectureCase{two(R"({"type":"activation","function":"hardtanh","lower":1,"upper":0},)"),
+                         "hardtanh: expected finite numbers lower < upper"},
+        ArchitectureCase{two(R"({"type":"activation","function":"celu","alpha":0},)"),
+                         "celu: expected a finite alpha above 0"},
         ArchitectureCase{R"([{"type":"dense","name":"0","in":2,"out":1,"bias":false}])", "only the keys"},
         ArchitectureCase{R"([{"type":"dense","name":"0","in":0,"out":1}])", "in: expected an integer in 1.."},
         ArchitectureCase{R"([{"type":"dense","name":"0","in":2,"out":-1}])",

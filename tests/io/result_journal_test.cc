@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <random>
 
 #include "io/test_files.h"
@@ -44,11 +45,13 @@ Result make_journal_result(Index input) {
   result.w2 = {Distance::W2, normal(generator), 0.1};
   if (input % 2 == 0) result.w1 = {Distance::W1, 0.25, 0.2};
   result.relative_w2 = 0.3;
+  if (input % 2 == 0) result.w2_lower = 0.0625;
+  if (input % 3 == 0) result.w2_lower_mixture = 0.03125;
   result.layers = {{1, 0.1, 0.2, 3.0, 5, 50, "expected", "H.3"}, {2, 0.0, 1.0, 2.0, 1, 1, "output", "Y.1"}};
   if (input % 2 == 1) result.statistics = TwoSidedStatistics{100, 0.1, 0.95, 0.4, 0.3, 1e-3, "as said"};
   if (input % 3 == 2) {
     result.distribution = std::make_shared<const OutputDistribution>(
-        OutputDistribution{-1.0, 0.5, Vector::LinSpaced(5, 0.0, 1.0), Vector::Ones(5), 1e-6, 1e-12});
+        OutputDistribution{-1.0, 0.5, Vector::LinSpaced(5, 0.0, 1.0), Vector::Ones(5), 1e-6, 1e-12, 1e-5});
   }
   if (input % 4 == 3) {
     result.simulated = SimulatedBound{0.5, 1e-9, 4096, 0.4, "F.8", {}, ""};
@@ -93,6 +96,9 @@ TEST(ResultCodec, KeepsEveryBitAndTheStructure) {
       EXPECT_EQ(ours.factor(), theirs.factor());
       EXPECT_EQ(ours.to_dense(), theirs.to_dense());
     }
+    EXPECT_EQ(std::isnan(back.w2_lower) ? -1.0 : back.w2_lower, input % 2 == 0 ? 0.0625 : -1.0);
+    EXPECT_EQ(std::isnan(back.w2_lower_mixture) ? -1.0 : back.w2_lower_mixture,
+              input % 3 == 0 ? 0.03125 : -1.0);
     EXPECT_EQ(back.w1.distance, Distance::W1);
     EXPECT_EQ(back.w1.exists(), result.w1.exists());
     EXPECT_EQ(back.statistics.has_value(), result.statistics.has_value());

@@ -20,8 +20,8 @@
 namespace mixcert::testing {
 namespace {
 
-/// Two or three activations, with pools that overlap or do not, maxima among them, batch norm, strides and
-/// residual blocks.
+/// Two to four activations, with pools that overlap or do not, maxima among them, batch norm, strides,
+/// residual blocks and concatenations.
 NaiveGraph small_network(std::uint64_t seed, Generator& generator) {
   const double noise = std::pow(10.0, -2.0 + 0.5 * static_cast<double>(seed % 5));
   const ActivationFunction function =
@@ -34,6 +34,7 @@ NaiveGraph small_network(std::uint64_t seed, Generator& generator) {
   network.activation(function);
   if (seed % 4 == 1) network.average_pool(2, 1);
   if (seed % 4 >= 2) network.residual(generator, function, noise);
+  if (seed % 3 == 0) network.dense_block(generator, function, noise);
   if (seed % 8 == 6) network.average_pool(2, 2);
   const bool is_large = network.shape().image.height > 3;
   network.convolution(generator, 3, 2, is_large ? 0 : 1, 1 + static_cast<Index>(seed % 2), noise);

@@ -51,6 +51,12 @@ Line largest_line(const std::vector<Index>& window, const Vector& mean, const Ma
   return lines.front();
 }
 
+Vector stacked(const Vector& a, const Vector& b) {
+  Vector all(a.size() + b.size());
+  all << a, b;
+  return all;
+}
+
 Activation function_of(ActivationFunction function) {
   return std::get<ActivationSpec>(activation_spec(function).variant()).activation;
 }
@@ -66,7 +72,7 @@ void NaiveGraph::append(LayerSpec layer, NaiveStep step) {
 Conv2dSpec NaiveGraph::random_kernel(Generator& generator, Index out, Index kernel, Index padding,
                                      Index stride, double noise) const {
   Conv2dSpec spec;
-  spec.name = "c";
+  spec.name = "c" + std::to_string(layers_.size());
   spec.in = shape_.channels;
   spec.out = out;
   spec.image = shape_.image;
@@ -139,8 +145,8 @@ void NaiveGraph::dense(Generator& generator, Index outputs, double noise) {
     shape_ = shape_after(FlattenSpec{}, shape_);
     layers_.emplace_back(FlattenSpec{});
   }
-  append(DenseSpec{DenseLayer("d", affine.mean, affine.bias, MeanFieldWeights{deviations.cwiseAbs2()},
-                              DeterministicBias{})},
+  append(DenseSpec{DenseLayer("d" + std::to_string(layers_.size()), affine.mean, affine.bias,
+                              MeanFieldWeights{deviations.cwiseAbs2()}, DeterministicBias{})},
          {NaiveStep::Kind::Affine, affine, Activation(), {}});
 }
 
@@ -204,6 +210,20 @@ void NaiveGraph::residual(Generator& generator, ActivationFunction function, dou
   layers_.emplace_back(ResidualSpec{{spec, activation_spec(function)}});
 }
 
+void NaiveGraph::dense_block(Generator& generator, ActivationFunction function, double noise) {
+  const Conv2dSpec spec = random_kernel(generator, 2, 3, 1, 1, noise);
+  const std::string place = std::to_string(layers_.size());
+  layers_.back().node = "kept" + place;
+  steps_.push_back({NaiveStep::Kind::Keep, {}, Activation(), {}});
+  steps_.push_back({NaiveStep::Kind::Affine, written_out(spec), Activation(), {}});
+  steps_.push_back({NaiveStep::Kind::Activation, {}, function_of(function), {}});
+  steps_.push_back({NaiveStep::Kind::AppendKept, {}, Activation(), {}});
+  layers_.emplace_back(spec);
+  layers_.push_back(seeing(activation_spec(function), "made" + place, {}));
+  layers_.push_back(seeing(ConcatSpec{}, "", {"made" + place, "kept" + place}));
+  shape_.channels += 2;
+}
+
 NaiveGraph::Gaussian NaiveGraph::surrogate(const Vector& input) {
   Vector mean = input, kept_mean;
   Matrix tangents(input.size(), 0), kept_tangents;
@@ -241,9 +261,15 @@ NaiveGraph::Gaussian NaiveGraph::surrogate(const Vector& input) {
     } else if (step.kind == NaiveStep::Kind::Keep) {
       kept_mean = mean;
       kept_tangents = tangents;
-    } else {
+    } else if (step.kind == NaiveStep::Kind::AddKept) {
       mean += kept_mean;
       tangents.leftCols(kept_tangents.cols()) += kept_tangents;
+    } else {
+      mean = stacked(mean, kept_mean);
+      Matrix all = Matrix::Zero(mean.size(), tangents.cols());
+      all.topRows(tangents.rows()) = tangents;
+      all.bottomLeftCorner(kept_tangents.rows(), kept_tangents.cols()) = kept_tangents;
+      tangents = all;
     }
   }
   return {mean, tangents * tangents.transpose()};
@@ -282,10 +308,14 @@ NaiveGraph::Cost NaiveGraph::coupled_cost(const Vector& input, Generator& genera
         kept = z;
         kept_mean = mean;
         kept_centred = centred;
-      } else {
+      } else if (step.kind == NaiveStep::Kind::AddKept) {
         z += kept;
         mean += kept_mean;
         centred += kept_centred;
+      } else {
+        z = stacked(z, kept);
+        mean = stacked(mean, kept_mean);
+        centred = stacked(centred, kept_centred);
       }
     }
     cost = (z - mean - centred).squaredNorm();

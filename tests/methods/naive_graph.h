@@ -21,7 +21,7 @@ struct NaiveAffine {
 };
 
 struct NaiveStep {
-  enum class Kind { Affine, Activation, Maximum, Keep, AddKept };
+  enum class Kind { Affine, Activation, Maximum, Keep, AddKept, AppendKept };
   Kind kind = Kind::Affine;
   NaiveAffine affine;
   Activation activation;
@@ -41,6 +41,8 @@ class NaiveGraph {
   void batch_norm(Generator& generator);
   /// A residual block of a 3 x 3 convolution and an activation.
   void residual(Generator& generator, ActivationFunction function, double noise);
+  /// Channels of such a block, those in front of it behind them.
+  void dense_block(Generator& generator, ActivationFunction function, double noise);
 
   [[nodiscard]] const LayerShape& shape() const { return shape_; }
   [[nodiscard]] LayerGraph graph() const { return build_graph(layers_); }

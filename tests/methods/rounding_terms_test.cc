@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "mixcert/certify/certify.h"
+#include "support/further_activations.h"
 #include "support/naive_layer.h"
 #include "support/random_network.h"
 
@@ -46,6 +47,17 @@ Long precise_activation(const Activation& activation, Long x) {
       return std::max<Long>(x, 0) + std::log1p(std::exp(-std::abs(x)));
     case ActivationFunction::Elu:
       return x > 0 ? x : std::expm1(x);
+    case ActivationFunction::Relu6:
+    case ActivationFunction::Hardtanh:
+    case ActivationFunction::Hardsigmoid:
+    case ActivationFunction::Hardswish:
+    case ActivationFunction::Selu:
+    case ActivationFunction::Celu:
+    case ActivationFunction::Softsign:
+    case ActivationFunction::Mish:
+    case ActivationFunction::LogSigmoid:
+    case ActivationFunction::Tanhshrink:
+      return further_activation(activation, x);
   }
   return x;
 }

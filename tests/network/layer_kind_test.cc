@@ -35,7 +35,12 @@ class Kinds : public ::testing::Test {
             GaussianNoiseSpec{0.5},
             ResidualSpec{{testing::same_convolution(generator_, image_, true, name), DropoutSpec{0.5}}},
             dense(name),
-            mixture(name)};
+            mixture(name),
+            AddSpec{},
+            ConcatSpec{},
+            AffineSpec{name, testing::random_vector(generator_, 2), testing::random_vector(generator_, 1)},
+            ReshapeSpec{{8, {2, 2}, true}},
+            MeanSpec{}};
   }
   /// In front of each of them.
   [[nodiscard]] LayerShape shape_before(const LayerSpec& spec) const {

@@ -200,6 +200,21 @@ TEST(Builder, ResidualCarriesItsSkip) {
   EXPECT_EQ(std::get<MeanFieldWeights>(last.weights()).variance.rightCols(2), Matrix::Zero(2, 2));
 }
 
+TEST(Builder, BlocksInBlocksCarryBothSkips) {
+  const Network network = build_network(
+      {dense(2, 2), kTanh,
+       ResidualSpec{{dense(2, 2, true, "a"), kRelu, ResidualSpec{{dense(2, 2, true, "b")}}, kTanh}}});
+  // a with x beside it, b + its own skip with x beside it, and the sum behind tanh.
+  ASSERT_EQ(network.layer_count(), 4);
+  EXPECT_EQ(network.layer(1).outputs(), 4);
+  EXPECT_EQ(network.layer(2).outputs(), 4);
+  EXPECT_EQ(network.layer(2).weight_mean().topLeftCorner(2, 2),
+            Matrix::Constant(2, 2, 0.5) + Matrix::Identity(2, 2));
+  EXPECT_EQ(network.layer(2).weight_mean().bottomRightCorner(2, 2), Matrix::Identity(2, 2));
+  EXPECT_EQ(network.activation(3).unchanged(), (std::vector<bool>{false, false, true, true}));
+  EXPECT_EQ(network.layer(3).outputs(), 2);
+}
+
 TEST(Builder, StochasticConvolutionsInsideAResidualBlockKeepTheirLaw) {
   Generator generator = make_generator(3, Stream::Example);
   const LayerShape shape{2, {3, 2}, true};
@@ -320,8 +335,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "running_variance"},
         Refusal{{dense(2, 2), ResidualSpec{{dense(2, 3)}}},
                 "residual: expected layers that keep the shape 2, got 3"},
-        Refusal{{dense(2, 2), ResidualSpec{{DropoutSpec{0.5}, dense(2, 2)}}}, "no dropout inside a block"},
-        Refusal{{dense(2, 2), ResidualSpec{{ResidualSpec{{dense(2, 2)}}}}}, "no block inside a block"},
+        Refusal{{dense(2, 2), ResidualSpec{{DropoutSpec{0.5}, dense(2, 2)}}},
+                "dropout: drops a part of what later layers see"},
         Refusal{{dense(2, 2), ResidualSpec{}}, "residual: expected at least one layer"},
         Refusal{{dense(2, 2),
                  ResidualSpec{{DenseSpec{{"k", Matrix::Zero(2, 2), Vector::Zero(2),

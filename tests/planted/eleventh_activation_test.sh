@@ -65,7 +65,7 @@ done
 
 # And every other field is of the same kind.
 others=$(awk '
-  /^struct (PiecewiseLinear|TanhForm|Analytic|LeftAnalytic|Smooth|ActivationTraits) \{/ { inside = 1 }
+  /^struct (PiecewiseLinear|TanhForm|Analytic|LeftAnalytic|Smooth|Pieced|ActivationTraits) \{/ { inside = 1 }
   /^};/ { inside = 0 }
   inside && /^  [A-Za-z].*;/ && !/[({]/ && !/^  Given</' "$root/src/activation/activation_traits.h")
 if [ -n "$others" ]; then

@@ -46,7 +46,7 @@ plant_spec() {
 # And its answers, which are those of flatten.
 plant_kind() {
   plant_spec
-  sed -i 's/^LayerKindPointer kind(const FlattenSpec& spec);$/&\nLayerKindPointer kind(const PlantedSpec\& spec);/' \
+  sed -i 's/^NewLayerKind kind(const FlattenSpec& spec);$/&\nNewLayerKind kind(const PlantedSpec\& spec);/' \
     "$tree/$kinds"
   sed 's/Flatten/Planted/g' "$tree/src/network/layers/kinds/flatten.cc" >"$tree/src/$source"
 }
@@ -87,7 +87,7 @@ fresh_tree
 sed -i -e 's|^using WeightCovariance =$|struct PlantedWeights {};\n\n&|' \
   -e 's/LowRankWeights, FullWeights, JointWeights, SharedWeights>;/LowRankWeights, FullWeights, JointWeights, SharedWeights, PlantedWeights>;/' \
   "$tree/include/mixcert/network/weight_law.h"
-for asking in weight_law dense_layer layer_moments layer_validation layer_scale layers/layer_transforms; do
+for asking in weight_law dense_layer layer_moments layer_validation layer_scale layers/layer_transforms layers/layer_placement; do
   expect 'a family of weights' 'PlantedWeights' "network/$asking.cc"
 done
 if $has_json; then expect 'a family of weights' 'PlantedWeights' io/models/dense_tensors.cc; fi

@@ -65,6 +65,28 @@ def test_attributes_are_those_of_the_file(small, tmp_path):
     assert np.load(tmp_path / "one.npz")["w2_bound"].tolist() == [results[2].w2_bound]
 
 
+def test_what_no_gaussian_is_closer_than(small, tmp_path):
+    random = np.random.default_rng(5)
+    net = mixcert.Network(
+        [
+            mixcert.Dense(random.normal(size=(6, 3)), random.normal(size=6)),
+            mixcert.Activation("relu"),
+            mixcert.Dropout(0.1),
+            mixcert.Dense(random.normal(size=(2, 6)), random.normal(size=2)),
+        ]
+    )
+    results = mixcert.certify(net, random.normal(size=(3, 3)), method="moment")
+    for result in results:
+        assert 0.0 <= result.w2_lower <= result.w2_lower_mixture <= result.w2_bound
+    assert results.w2_lower.max() > 0.0
+    results.save(tmp_path / "r.npz")
+    saved = np.load(tmp_path / "r.npz")
+    assert np.array_equal(saved["w2_lower"], results.w2_lower)
+    assert saved["w2_lower_mixture"][1] == results[1].w2_lower_mixture
+    other = mixcert.certify(small, np.zeros(3))
+    assert np.isnan(other.w2_lower) and np.isnan(other.w2_lower_mixture)
+
+
 def test_the_bound_holds_for_samples(small):
     x = np.array([0.3, -1.0, 0.5])
     result = mixcert.certify(small, x)

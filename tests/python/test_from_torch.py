@@ -288,24 +288,6 @@ def test_channels_are_dropped_as_by_torch():
     assert result.statistics["w2_upper"] > result.statistics["w2_lower"]
 
 
-class Twice(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(3, 3)
-
-    def forward(self, x):
-        return self.layer(torch.relu(self.layer(x)))
-
-
-class Branches(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.b = nn.Linear(3, 3), nn.Linear(3, 3)
-
-    def forward(self, x):
-        return self.a(x) + self.b(x)
-
-
 class Loops(nn.Module):
     def __init__(self):
         super().__init__()
@@ -349,16 +331,13 @@ def test_a_subclass_with_the_same_forward():
     "module, words",
     [
         (nn.Sequential(Scaled(3, 3), nn.ReLU()), "mixcert has its meaning"),
-        (nn.Sequential(nn.utils.weight_norm(nn.Linear(3, 3))), "hooks"),
         (hooked(), "hooks"),
         (First(), "indexing"),
-        (Twice(), "acts twice"),
-        (Branches(), "residual block"),
         (Loops(), "Sequential"),
-        (nn.Sequential(nn.Linear(3, 3), nn.Softmax(dim=1)), "predict_proba"),
-        (nn.Sequential(nn.Linear(3, 3), nn.Hardswish()), r"layer '1' \(Hardswish\)"),
+        (nn.Sequential(nn.Linear(3, 3), nn.Softmax(dim=1), nn.Linear(3, 3)), "only at the end"),
+        (nn.Sequential(nn.Linear(3, 3), nn.Hardshrink()), r"layer '1' \(Hardshrink\)"),
         (nn.Sequential(nn.Linear(3, 3), nn.GELU(approximate="tanh")), "approximate"),
-        (nn.Sequential(nn.Linear(3, 3), nn.ELU(alpha=2.0)), "alpha"),
+        (nn.Sequential(nn.Linear(3, 3), nn.ELU(alpha=-2.0)), "alpha"),
         (nn.Sequential(nn.Conv2d(1, 1, 3)), "input_shape"),
         (nn.Sequential(nn.Linear(3, 3), nn.Dropout2d(0.1)), "Dropout2d"),
         (nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3, track_running_stats=False)), "running statistics"),

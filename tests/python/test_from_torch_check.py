@@ -58,8 +58,8 @@ def test_a_misread_step_is_found(monkeypatch):
 @pytest.mark.parametrize(
     "make, words",
     [
-        (residual(lambda m, x, h: torch.add(x, h, alpha=0.5)), "step 'add' of forward: argument alpha=0.5"),
-        (between(lambda m, x: F.elu(x, 2.0)), "step 'elu' of forward: argument alpha=2.0"),
+        (residual(lambda m, x, h: torch.add(x, h, out=x)), "step 'add' of forward: argument out"),
+        (between(lambda m, x: F.elu(x, -2.0)), "step 'elu' of forward: argument alpha=-2.0"),
         (between(lambda m, x: F.gelu(x, approximate="tanh")), "step 'gelu' of forward: argument approximate"),
         (between(lambda m, x: torch.tanh(x, out=x)), "step 'tanh' of forward: argument out"),
         (between(lambda m, x: F.leaky_relu(x, m.first.bias[0])), "argument negative_slope is computed"),

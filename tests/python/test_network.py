@@ -82,6 +82,9 @@ def test_every_law_of_a_layer(which):
         (lambda: mixcert.Dense([[1.0]], weight_variance=[[1.0]], weight_covariance=[[1.0]]), "one law"),
         (lambda: mixcert.Dense([[1.0]], weight_variance=[[1.0]], law="cauchy"), "laplace"),
         (lambda: mixcert.Activation("relo"), "relu"),
+        (lambda: mixcert.Activation("tanh", slope=0.2), "tanh: expected no parameter 'slope'"),
+        (lambda: mixcert.Activation("hardtanh", lower=1.0, upper=0.0), "lower < upper"),
+        (lambda: mixcert.Activation("celu", alpha=-1.0), "alpha above 0"),
         (lambda: mixcert.Network([]), "at least one layer"),
         (lambda: mixcert.Network([mixcert.Dense([[1.0]]), mixcert.Dense([[1.0, 2.0]])]), "expected"),
         (lambda: mixcert.Network([mixcert.Dense([[1.0]]), mixcert.Dropout(1.5), mixcert.Dense([[1.0]])]), "rate"),
@@ -90,6 +93,36 @@ def test_every_law_of_a_layer(which):
 def test_mistakes(make, words):
     with pytest.raises(ValueError, match=words):
         make()
+
+
+SELU = (1.0507009873554805, 1.6732632423543772)
+FURTHER = {
+    ("relu6",): lambda z: np.clip(z, 0, 6),
+    ("hardtanh", ("lower", -0.5), ("upper", 2.0)): lambda z: np.clip(z, -0.5, 2.0),
+    ("hardsigmoid",): lambda z: np.clip(z / 6 + 0.5, 0, 1),
+    ("hardswish",): lambda z: z * np.clip(z + 3, 0, 6) / 6,
+    ("prelu", ("slope", 0.3)): lambda z: np.where(z > 0, z, 0.3 * z),
+    ("selu",): lambda z: SELU[0] * np.where(z > 0, z, SELU[1] * np.expm1(np.minimum(z, 0))),
+    ("elu", ("alpha", 2.0)): lambda z: np.where(z > 0, z, 2.0 * np.expm1(np.minimum(z, 0))),
+    ("celu", ("alpha", 2.0)): lambda z: np.where(z > 0, z, 2.0 * np.expm1(np.minimum(z, 0) / 2.0)),
+    ("softsign",): lambda z: z / (1 + np.abs(z)),
+    ("mish",): lambda z: z * np.tanh(np.logaddexp(0, z)),
+    ("logsigmoid",): lambda z: -np.logaddexp(0, -z),
+    ("tanhshrink",): lambda z: z - np.tanh(z),
+}
+
+
+@pytest.mark.parametrize("named", FURTHER, ids=lambda named: named[0])
+def test_activations_with_parameters(named):
+    name, *parameters = named
+    first = mixcert.Dense([[1.5]], [0.4], weight_variance=[[0.8]], bias_variance=[0.3])
+    last = mixcert.Dense([[1.0]], [0.0], weight_variance=[[0.0]], bias_variance=[0.0])
+    network = mixcert.Network([first, mixcert.Activation(name, **dict(parameters)), last])
+    mixture = mixcert.certify(network, [1.0]).mixture
+    z = np.random.default_rng(5).normal(1.9, np.sqrt(1.1), 400000)
+    values = FURTHER[named](z)
+    assert abs(mixture.mean()[0] - values.mean()) < 5 * values.std() / np.sqrt(values.size)
+    assert mixture.cov()[0, 0] == pytest.approx(values.var(), rel=0.02)
 
 
 def test_not_a_layer():
@@ -147,3 +180,41 @@ def test_the_noise_of_inputs_is_saved(sines, tmp_path):
     result = mixcert.certify(sines.with_input_noise(0.25), [[0.3]])
     (result[0] if isinstance(result, list) else result).save(tmp_path / "r.npz")
     assert np.load(tmp_path / "r.npz")["input_variance"].tolist() == [0.0625]
+
+
+def test_graphs_are_lists_whose_layers_name_what_they_see(tmp_path):
+    """Two heads of a shared body, and a sum: against numpy, saved and loaded."""
+    rng = np.random.default_rng(30)
+    body, mean, spread = rng.normal(size=(5, 3)), rng.normal(size=(2, 5)), rng.normal(size=(2, 5))
+    fixed = lambda weight, **more: mixcert.Dense(weight, weight_variance=1e-4 * np.ones_like(weight), **more)
+    net = mixcert.Network(
+        [
+            mixcert.affine([2.0], [0.5], name="scaled", inputs=["input"]),
+            fixed(body, name="body", inputs=["scaled"]),
+            mixcert.Activation("tanh", name="h", inputs=["body"]),
+            fixed(mean, name="mean", inputs=["h"]),
+            fixed(spread, name="spread", inputs=["h"]),
+            mixcert.add(inputs=["mean", "spread"], name="sum"),
+            mixcert.concat(inputs=["sum", "mean"]),
+        ]
+    )
+    assert (net.inputs, net.outputs) == (3, 4)
+    assert net.layers[5].inputs == ["mean", "spread"] and net.layers[5].name == "sum"
+    x = np.array([0.3, -0.2, 0.9])
+    h = np.tanh(body @ (2.0 * x + 0.5))
+    expected = np.concatenate([(mean + spread) @ h, mean @ h])
+    result = mixcert.certify(net, x)
+    assert np.linalg.norm(result.mixture.mean() - expected) <= 0.05 * np.linalg.norm(expected)
+    net.save(tmp_path / "graph.safetensors")
+    loaded = mixcert.Network.load(tmp_path / "graph.safetensors")
+    assert [layer.inputs for layer in loaded.layers] == [layer.inputs for layer in net.layers]
+    assert np.array_equal(mixcert.certify(loaded, x).w2_bound, result.w2_bound)
+    assert "mean, spread" in loaded.inspect()
+
+
+def test_wrong_graphs_name_the_layer():
+    weight = np.ones((2, 2))
+    with pytest.raises(ValueError, match="dense 'b' sees 'x', which is no entry before it"):
+        mixcert.Network([mixcert.Dense(weight, name="a"), mixcert.Dense(weight, name="b", inputs=["x"])])
+    with pytest.raises(TypeError, match="inputs: expected a list of names"):
+        mixcert.add(inputs="a")

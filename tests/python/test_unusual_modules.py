@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from torch import nn  # noqa: E402
 
 import unusual_modules  # noqa: E402
+from torch_nets import outputs  # noqa: E402
 
 OUTCOMES = {}
 SAMPLES = 20000
@@ -74,8 +75,10 @@ def test_read_rightly_or_refused(name):
         OUTCOMES[name] = "read, random"
         return
     with torch.no_grad():
-        theirs = module(inputs).numpy().reshape(6, -1)
+        theirs = outputs(module(inputs))
     ours = mixcert.certify(net, inputs.numpy().reshape(6, -1)).mean()
+    if any("softmax" in line for line in net.assumptions):
+        ours = torch.softmax(torch.tensor(ours), 1).numpy()
     assert np.allclose(ours, theirs, rtol=1e-5, atol=1e-5 * np.abs(theirs).max())
 
 

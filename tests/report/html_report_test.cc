@@ -279,6 +279,21 @@ TEST(CertifyPage, WarnsInWords) {
   EXPECT_TRUE(certify_page(certified({1, 3, 1}, 4, false, {}, false, "net")).warnings.empty());
 }
 
+TEST(CertifyPage, ShowsTheNearestGaussianAsProven) {
+  CertifyContents contents = certified({1, 3, 1}, 4, false, {}, false, "net");
+  const auto text_of = [](const CertifyContents& c) {
+    return HtmlReader(write_page(certify_page(c))).read().text;
+  };
+  EXPECT_EQ(text_of(contents).find("any Gaussian"), std::string::npos);
+  contents.with_lower = 4;
+  contents.gaussian_lower_sum = 0.5;
+  for (InputRow& row : contents.rows) row.gaussian_lower = 0.125;
+  const std::string text = text_of(contents);
+  EXPECT_NE(text.find("The nearest Gaussian, on average"), std::string::npos);
+  EXPECT_NE(text.find("any Gaussian \u2265"), std::string::npos);
+  EXPECT_EQ(text.find("W2 \u2265 est."), std::string::npos);
+}
+
 TEST(TunePage, ShowsDistancesAndPictures) {
   TuneContents contents;
   contents.run = facts_of("<b>");

@@ -54,6 +54,18 @@ Result plain_result() {
   return result;
 }
 
+TEST(Inspect, ShowsWhatEntriesSeeWhereTheySayIt) {
+  const std::vector<LayerSpec> layers = {
+      dense(2, 3, "a"), seeing(testing::activation_spec(ActivationFunction::Relu), "h", {"a"}),
+      seeing(ResidualSpec{{testing::activation_spec(ActivationFunction::Tanh)}, {dense(3, 3, "s")}}, "r",
+             {"h"}),
+      seeing(ConcatSpec{}, "", {"r", "h"}), dense(6, 1, "b")};
+  const std::string text = layers_text(layers);
+  for (const char* part : {"inputs", "r, h", "activation 'h'", "residual 'r'", "2.1", "dense 's'"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  EXPECT_EQ(layers_text({dense(2, 3, "a"), dense(3, 1, "b")}).find("inputs"), std::string::npos);
+}
+
 TEST(CertifyText, CountsNoNeuronsOfGraphs) {
   const Ensemble ensemble = graph_ensemble();
   const Options options;
@@ -63,6 +75,53 @@ TEST(CertifyText, CountsNoNeuronsOfGraphs) {
   result.layers[1].local = 0.5;
   (void)report.add(result);
   EXPECT_NE(report.footer().find("<= 0.5"), std::string::npos) << report.footer();
+}
+
+DenseSpec fixed_dense(Index in, Index out, const std::string& name) {
+  return {{name, Matrix::Ones(out, in), Vector::Ones(out), DeterministicWeights{}, DeterministicBias{}}};
+}
+
+TEST(CertifyText, SaysWhatNoGaussianIsCloserThan) {
+  const Ensemble ensemble(
+      build_network({fixed_dense(2, 3, "first"), testing::activation_spec(ActivationFunction::Relu),
+                     DropoutSpec{0.1}, fixed_dense(3, 1, "second")}));
+  const Options options;
+  CertifyReport report(ensemble, options);
+  Result first = plain_result(), second = plain_result();
+  first.w2_lower = 0.123456;
+  second.w2_lower = 0.2;
+  second.input = 1;
+  const std::string row = report.add(first);
+  EXPECT_NE(row.find("no Gaussian <"), std::string::npos) << row;
+  EXPECT_NE(row.find("0.1234 "), std::string::npos) << row;
+  (void)report.add(second);
+  const std::string footer = report.footer();
+  EXPECT_NE(footer.find("proven: no Gaussian is closer than 0.1617 on average (D.9)\n"), std::string::npos)
+      << footer;
+  EXPECT_EQ(footer.find("stat."), std::string::npos) << footer;
+  // Networks with other randomness have no such column.
+  const Ensemble other = graph_ensemble();
+  CertifyReport without(other, options);
+  const std::string plain = without.add(plain_result()) + without.footer();
+  EXPECT_EQ(plain.find("no Gaussian"), std::string::npos) << plain;
+}
+
+TEST(ExplainText, SaysWhereMoreComponentsAreTheOnlyWay) {
+  Result result = plain_result();
+  EXPECT_EQ(nearest_gaussian_text(result), "");
+  result.w2_lower = 0.125;
+  EXPECT_EQ(
+      nearest_gaussian_text(result),
+      "\nno Gaussian can be closer than 0.125 (proven, 25 % of the bound): more components are the only "
+      "way below that, --pieces or --epsilon\n");
+  const Gaussian half = result.mixture.component(0);
+  result.mixture = GaussianMixture(Vector::Constant(2, 0.5), {half, half});
+  result.w2.value = 0.0625;
+  result.w2_lower_mixture = 0.03125;
+  const std::string text = nearest_gaussian_text(result);
+  EXPECT_NE(text.find("this mixture of 2 components is closer than every Gaussian\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("this mixture is no closer than 0.03125 (proven)\n"), std::string::npos) << text;
 }
 
 TEST(CertifyText, EstimatesThatNobodyAskedForHaveNoColumn) {

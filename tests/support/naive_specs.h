@@ -4,6 +4,7 @@
 // The slow second formula of every layer type. Random layers count with their means.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "mixcert/network/layer_spec.h"
@@ -38,7 +39,16 @@ ExactVector naive_pool(const Window2d& window, const LayerShape& before, const L
 
 ExactVector naive_dense(const DenseLayer& layer, const ExactVector& x);
 
-ExactVector naive_layers(const std::vector<LayerSpec>& layers, LayerShape shape, ExactVector x);
+/// A list, each entry of which sees the entries that it names or the one before.
+ExactVector naive_layers(const std::vector<LayerSpec>& layers, const LayerShape& shape, const ExactVector& x);
+
+/// The next so many normals, those of random layers in the order of the list; of a block the skip comes
+/// first.
+using NaiveNormals = std::function<Vector(Index)>;
+/// One draw: a normal for each output of a dense layer, N(0, beta_l + sum_j V_lj x_j^2), and for each entry
+/// of a kernel and its biases. Random convolutions have both, other random layers are none of it.
+ExactVector naive_draw(const std::vector<LayerSpec>& layers, const LayerShape& shape, const ExactVector& x,
+                       const NaiveNormals& normals);
 
 ExactVector naive_layer(const LayerSpec& spec, const LayerShape& before, const ExactVector& x);
 

@@ -54,7 +54,7 @@ RootMoments neuron_moments(const Activation& f, double m, double s, double beta)
 
 TEST(ConvexNoise, HoldsForSingleNeurons) {
   double closest = 0.0;
-  for (const F function : {F::Identity, F::Relu, F::LeakyRelu, F::Softplus}) {
+  for (const F function : {F::Identity, F::Relu, F::LeakyRelu, F::Softplus, F::LogSigmoid, F::Tanhshrink}) {
     const Activation f(function, 0.2);
     for (const double m : {-3.0, -1.0, -0.2, 0.0, 0.5, 2.0, 8.0}) {
       for (const double s : {0.05, 0.4, 1.0, 3.0}) {

@@ -80,6 +80,9 @@ struct RandomNeuron {
     Generator generator(seed);
     const auto between = [&](double a, double b) { return a + (b - a) * uniform(generator); };
     activation = Activation(functions[static_cast<std::size_t>(between(0.0, 9.999))], 0.1);
+    static const ActivationFunction further[] = {ActivationFunction::Mish, ActivationFunction::LogSigmoid,
+                                                 ActivationFunction::Tanhshrink};
+    if (seed % 4 == 3) activation = Activation(further[seed / 4 % 3]);
     neuron.mean = between(-5.0, 5.0) * (uniform(generator) < 0.5 ? 0.2 : 1.0);
     neuron.deviation = std::pow(10.0, between(-2.5, 0.5));
     neuron.activation = &activation;

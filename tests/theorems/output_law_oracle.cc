@@ -190,6 +190,9 @@ LineNetwork random_line_network(std::uint64_t seed) {
                                                  ActivationFunction::Softplus};
   LineNetwork net;
   net.activation = Activation(functions[static_cast<std::size_t>(between(0.0, 6.999))], 0.1);
+  static const ActivationFunction further[] = {ActivationFunction::Mish, ActivationFunction::LogSigmoid,
+                                               ActivationFunction::Tanhshrink};
+  if (seed % 5 == 4) net.activation = Activation(further[seed / 5 % 3]);
   const auto n = static_cast<Index>(between(1.0, 8.999));
   const double scale = decade(-1.0, 0.5);
   const double noise = decade(-3.0, 1.0);

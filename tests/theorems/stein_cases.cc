@@ -84,7 +84,8 @@ TEST(Stein, KernelsAgreeWithTheirDefinition) {
        {KernelCase{F::Tanh, 0.4, 0.8}, KernelCase{F::Tanh, -1.0, 3.0}, KernelCase{F::Relu, 0.4, 0.8},
         KernelCase{F::Relu, -1.5, 0.6}, KernelCase{F::Gelu, 0.2, 0.5}, KernelCase{F::Elu, -0.3, 1.0},
         KernelCase{F::LeakyRelu, 0.0, 1.0}, KernelCase{F::Softplus, -2.0, 1.5},
-        KernelCase{F::Identity, 0.5, 0.7}}) {
+        KernelCase{F::Identity, 0.5, 0.7}, KernelCase{F::Mish, -0.5, 1.2},
+        KernelCase{F::LogSigmoid, 1.0, 1.5}, KernelCase{F::Tanhshrink, 0.3, 0.9}}) {
     SCOPED_TRACE(std::string(to_string(function)));
     const Activation f(function, 0.1);
     const NeuronKernels kernels = neuron_kernels(f, m, s, gaussian_moments(f, m, s).mean);

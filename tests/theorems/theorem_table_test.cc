@@ -20,81 +20,12 @@
 #include "methods/moment/moment_tracer.h"
 #include "mixcert/core/error.h"
 #include "mixcert/statistics/simulate.h"
-#include "quantize/split_rule.h"
-#include "support/random_laws.h"
+#include "theorems/network_plan.h"
 
 namespace mixcert::testing {
 namespace {
 
 using F = ActivationFunction;
-
-enum class Family { Independent, Deterministic, LowRank };
-
-struct LayerPlan {
-  double weight = 0.4, variance = 0.02, bias_variance = 0.05;
-  Family family = Family::Independent;
-  EntryLaw law = {};
-  bool same_rows = false;
-};
-
-/// Everything about a network that a precondition may be about.
-struct Plan {
-  F function = F::Tanh;
-  Index width = 16, outputs = 2;
-  std::vector<LayerPlan> layers;
-  std::vector<Index> pieces;  ///< per hidden layer
-  Index masked = 0;           ///< hidden layer with dropout; 0: none
-  Index site = 1;             ///< hidden layer whose term is looked at
-
-  explicit Plan(std::size_t hidden) : layers(hidden + 1), pieces(hidden, 1) {
-    layers.front() = {1.0, 0.3, 0.0};
-  }
-  [[nodiscard]] std::size_t hidden() const { return pieces.size(); }
-  [[nodiscard]] Network network() const;
-};
-
-DenseLayer planned_layer(const LayerPlan& plan, const std::string& name, Index out, Index in,
-                         Generator& generator) {
-  Matrix mean = plan.weight * random_matrix(generator, out, in);
-  const Vector bias = 0.3 * random_matrix(generator, out, 1);
-  if (plan.same_rows) mean.rowwise() = mean.row(0).eval();
-  WeightCovariance weights;
-  const Matrix variance = Matrix::Constant(out, in, plan.variance);
-  if (plan.family == Family::Independent) weights = MeanFieldWeights{variance, plan.law};
-  if (plan.family == Family::LowRank)
-    weights = LowRankWeights{variance, {0.1 * random_matrix(generator, out, in)}};
-  return DenseLayer(name, mean, bias, weights, IndependentBias{Vector::Constant(out, plan.bias_variance)});
-}
-
-Network Plan::network() const {
-  Generator generator = make_generator(4, Stream::Example, 91);
-  std::vector<DenseLayer> made;
-  std::vector<ActivationMap> activations{ActivationMap()};
-  std::vector<Mask> masks(layers.size());
-  for (std::size_t k = 0; k < layers.size(); ++k) {
-    const Index in = k == 0 ? 1 : width, out = k + 1 < layers.size() ? width : outputs;
-    made.push_back(planned_layer(layers[k], "layer" + std::to_string(k), out, in, generator));
-    if (k > 0) activations.emplace_back(Activation(function));
-  }
-  if (masked > 0) masks[static_cast<std::size_t>(masked)] = Mask::bernoulli(0.1);
-  return Network(std::move(made), std::move(activations), std::move(masks));
-}
-
-/// Every component of `mixture` in at least `count` pieces, along what the first neuron has of all others.
-MomentChoices split(const GaussianMixture& mixture, Index count) {
-  MomentChoices choices;
-  if (count == 1) return choices;
-  const auto& rules = split_rules();
-  const auto rule =
-      std::find_if(rules.begin(), rules.end(), [&](const SplitRule& r) { return r.size() >= count; });
-  for (Index i = 0; i < mixture.size(); ++i) {
-    const Matrix covariance = mixture.component(i).covariance.to_dense();
-    // A hair short of what there is, so that rounding leaves the rest semidefinite.
-    const Vector direction = (1.0 - 1e-9) * covariance.col(0) / std::sqrt(covariance(0, 0));
-    choices.splits.push_back({SplitDirection{direction, &*rule}});
-  }
-  return choices;
-}
 
 /// The quantile of the first coordinate, by bisection.
 double quantile(const GaussianMixture& mixture, double p) {
@@ -123,7 +54,12 @@ struct Evaluated {
   /// Fitted: the output may have several components.
   explicit Evaluated(const Plan& plan, bool fitted = false) : network(plan.network()) {
     const MomentPlanner planner = [&plan](Index layer, const GaussianMixture& mixture) {
-      return split(mixture, plan.pieces[static_cast<std::size_t>(layer - 1)]);
+      MomentChoices choices = split(mixture, plan.pieces[static_cast<std::size_t>(layer - 1)]);
+      if (layer == plan.masked) {
+        const Vector costs = Vector::LinSpaced(mixture.dimension(), 2.0, 1.0);
+        choices.masks = grow_mask_tree(costs, plan.mask, plan.leaves);
+      }
+      return choices;
     };
     trace = propagate_moments(network, Vector::Ones(1), planner, {});
     error_norms = make_error_norms(network, SensitivityMode::Closed);
@@ -179,11 +115,35 @@ Plan satisfying(const std::string& id) {
     }
     return plan;
   }
+  if (id == "D.7" || id == "D.8") {
+    Plan plan(1);
+    plan.width = 48;
+    plan.outputs = 1;
+    plan.masked = 1;
+    if (id == "D.8") return plan;
+    plan.layers[0].variance = 1e-6;
+    plan.layers[1].variance = 1e-6;
+    plan.layers[1].bias_variance = 0.0;
+    return plan;
+  }
+  if (id == "D.13" || id == "D.16" || id == "D.19") {
+    Plan plan(1);
+    plan.width = 32;
+    plan.masked = 1;
+    plan.layers[0].family = Family::Deterministic;
+    if (id != "D.16") plan.layers[1] = {0.4, 0.0, 0.0, Family::Deterministic};
+    if (id == "D.19") plan.leaves = 4;
+    return plan;
+  }
   Plan plan(2);
   if (id == "Y.20" || id == "Y.28") {
     plan.width = 32;
     plan.layers[1] = {0.1, 0.05, 0.1};
     plan.layers[2].variance = 1e-3;
+  }
+  if (id == "D.17") {
+    for (LayerPlan& layer : plan.layers) layer = {0.4, 0.0, 0.0, Family::Deterministic};
+    plan.masked = 1;
   }
   if (id == "Y.20") plan.pieces = {1, 2};
   if (id == "Y.30") {
@@ -203,6 +163,16 @@ Change deeper() {
     plan.layers.insert(plan.layers.end() - 1, LayerPlan());
     plan.pieces.push_back(plan.pieces.back());
   };
+}
+/// The same with a deterministic layer.
+Change deeper_without_noise() {
+  return [](Plan& plan) {
+    plan.layers.insert(plan.layers.end() - 1, {0.4, 0.0, 0.0, Family::Deterministic});
+    plan.pieces.push_back(plan.pieces.back());
+  };
+}
+Change leaves(Index count) {
+  return [=](Plan& plan) { plan.leaves = count; };
 }
 Change pieces(std::size_t layer, Index count) {
   return [=](Plan& plan) { plan.pieces[layer - 1] = count; };
@@ -225,16 +195,63 @@ Change noise(std::size_t layer, double variance, double bias_variance) {
 Change outputs(Index count) {
   return [=](Plan& plan) { plan.outputs = count; };
 }
+/// A function made of pieces.
+Change pieced() {
+  return [](Plan& plan) { plan.function = F::Hardtanh; };
+}
 
 const char* const kIndependent = "the layer's weights and biases are independent of each other";
 const char* const kNeurons = "the neurons of each Gaussian piece are independent";
 const char* const kUnmasked = "there is no dropout at this layer";
 const char* const kFewPieces = "the output has at most 16 components";
+const char* const kNodes = "its activations are smooth or have one kink at zero";
 const char* const kLast = "it is the last hidden layer";
 const char* const kOneOutput = "the network has one output";
 const char* const kNoMasks = "the network has no dropout";
 
+const char* const kMasked = "Bernoulli masks are behind this layer";
+const char* const kFixed = "the activations in front of its masks are not random";
+const char* const kOneLeaf = "none of its masks is enumerated";
+const char* const kGaussianNext = "weights and biases of the next layer are Gaussian";
+
 using Violations = std::map<std::string, std::vector<Change>>;  ///< by sentence; each violates it alone
+
+Violations mask_violations(const std::string& id) {
+  Violations all = {{kFixed, {family(0, Family::Independent)}}};
+  all[kLast] = {id == "D.16" ? deeper() : deeper_without_noise()};
+  if (id != "D.19") {
+    all[kMasked] = {[](Plan& plan) { plan.mask = Mask::gaussian(0.1); }};
+    all[kOneLeaf] = {leaves(2)};
+  }
+  if (id == "D.13") {
+    const Change random_weights = [](Plan& plan) {
+      family(1, Family::Independent)(plan);
+      noise(1, 0.02, 0.0)(plan);
+    };
+    all["weights and biases of the next layer are deterministic"] = {random_weights, noise(1, 0.0, 0.05)};
+    return all;
+  }
+  all[kIndependent] = {family(1, Family::LowRank)};
+  all[kGaussianNext] = {[](Plan& plan) {
+    family(1, Family::Independent)(plan);
+    noise(1, 0.02, 0.05)(plan);
+    laplace(1)(plan);
+  }};
+  if (id == "D.16") {
+    all["weights or biases of the next layer are random"] = {[](Plan& plan) {
+      family(1, Family::Deterministic)(plan);
+      noise(1, 0.0, 0.0)(plan);
+    }};
+  } else {
+    all["some of its masks are enumerated"] = {leaves(1)};
+    all["at most 32 different sums of masks are left"] = {[](Plan& plan) {
+      family(1, Family::Independent)(plan);
+      noise(1, 0.02, 0.05)(plan);
+      leaves(64)(plan);
+    }};
+  }
+  return all;
+}
 
 Violations two_layer_violations() {
   return {{"it is the first of two hidden layers", {deeper()}},
@@ -245,6 +262,7 @@ Violations two_layer_violations() {
           {"weights and biases of both layers behind are independent of each other",
            {family(1, Family::LowRank), family(2, Family::LowRank)}},
           {"weights and biases of both layers behind are Gaussian", {laplace(1), laplace(2)}},
+          {"activations of both hidden layers are smooth or have one kink at zero", {pieced()}},
           {"every neuron of the second hidden layer has noise of its own", {noise(1, 0.0, 0.0)}},
           {"means and noise of the second hidden layer are known to 1e-7 of their sizes",
            {noise(1, 1e-26, 1e-26)}}};
@@ -265,10 +283,30 @@ Violations violations(const std::string& id) {
                       {kUnmasked, {masked(1)}},
                       {kIndependent, {family(1, Family::LowRank)}},
                       {kNeurons, {family(0, Family::LowRank)}},
+                      {kNodes, {pieced()}},
                       {"the output's bias is noisy", {noise(1, 0.02, 0.0)}}};
     if (id == "Y.1") all[kFewPieces] = {pieces(1, 32)};
     if (id == "Y.40") all["the last hidden layer is one Gaussian piece"] = {pieces(1, 2)};
     return all;
+  }
+  if (id == "D.7") {
+    return {{kLast, {deeper()}},
+            {kOneOutput, {outputs(2)}},
+            {"there is Bernoulli dropout at this layer", {masked(0)}},
+            {"the last hidden layer's law is one Gaussian", {pieces(1, 2)}},
+            {kIndependent, {family(1, Family::LowRank)}},
+            {"the layer's weights and biases are Gaussian", {laplace(1)}},
+            {"masks make most of what is random", {noise(0, 1.0, 0.0)}}};
+  }
+  if (id == "D.8") {
+    return {{kLast, {deeper()}},
+            {kOneOutput, {outputs(2)}},
+            {"there is Bernoulli dropout at this layer", {masked(0)}},
+            {"the last hidden layer is one Gaussian piece", {pieces(1, 2)}},
+            {kIndependent, {family(1, Family::LowRank)}},
+            {kNeurons, {family(0, Family::LowRank)}},
+            {kNodes, {pieced()}},
+            {"the output's bias is noisy", {noise(1, 0.02, 0.0)}}};
   }
   if (id == "Y.9") {
     return {{kLast, {deeper()}},
@@ -276,12 +314,35 @@ Violations violations(const std::string& id) {
             {kFewPieces, {pieces(1, 32)}},
             {kIndependent, {family(1, Family::LowRank)}},
             {kNeurons, {family(0, Family::LowRank)}},
+            {kNodes, {pieced()}},
             {"neurons times outputs to the fourth power are at most 4e7", {outputs(31)}},
             {"the output's covariance is far from singular", {[](Plan& plan) {
                plan.layers[1].same_rows = true;
                noise(1, 0.0, 0.0)(plan);
              }}}};
   }
+  if (id == "D.17") {
+    return {{"it is the first of two or more hidden layers", {[](Plan& plan) {
+               plan.layers.erase(plan.layers.begin() + 1);
+               plan.pieces = {1};
+             }}},
+            {"behind it is Bernoulli dropout",
+             {masked(0), masked(2), [](Plan& plan) { plan.mask = Mask::gaussian(0.1); }}},
+            {"its inputs are constants", {[](Plan& plan) {
+               plan.layers[0] = {0.4, 0.1, 0.0};
+             }}},
+            {"weights and biases of both layers behind are deterministic",
+             {[](Plan& plan) {
+                plan.layers[1] = {0.4, 0.1, 0.0};
+              },
+              [](Plan& plan) {
+                plan.layers[2] = {0.4, 0.1, 0.0};
+              },
+              noise(2, 0.0, 0.1)}},
+            {"the second hidden layer's law is neither compressed nor split", {pieces(2, 2)}},
+            {kFewPieces, {[](Plan& plan) { plan.leaves = 32; }}}};
+  }
+  if (id.front() == 'D') return mask_violations(id);
   if (id == "Y.20") return two_layer_violations();
   if (id == "Y.28") {
     Violations all = two_layer_violations();
@@ -303,6 +364,8 @@ Violations violations(const std::string& id) {
         {"weights before and behind this hidden layer are random",
          {family(1, Family::Deterministic), family(2, Family::Deterministic)}},
         {"weights and biases before and behind this hidden layer are Gaussian", {laplace(1), laplace(2)}},
+        {"activations of this hidden layer and the one before are smooth or have one kink at zero",
+         {pieced()}},
         {"every neuron of this hidden layer has noise of its own", {noise(1, 0.0, 0.0)}}};
   }
   return {};

@@ -118,8 +118,8 @@ double fine_mean(const Function& function) {
 }
 
 TEST(TwoLayers, SumsOverCellsAreTightUpperBounds) {
-  for (const F function :
-       {F::Relu, F::LeakyRelu, F::Tanh, F::Sigmoid, F::Erf, F::Gelu, F::Silu, F::Softplus, F::Elu}) {
+  for (const F function : {F::Relu, F::LeakyRelu, F::Tanh, F::Sigmoid, F::Erf, F::Gelu, F::Silu, F::Softplus,
+                           F::Elu, F::Mish, F::LogSigmoid, F::Tanhshrink}) {
     const Activation f(function, 0.2);
     for (const auto& [m, s] : {std::pair(0.3, 0.5), std::pair(-1.2, 0.8), std::pair(0.7, 3.0)}) {
       const GaussianMoments moments = gaussian_moments(f, m, s);

@@ -26,13 +26,42 @@ enum class ActivationFunction {
   Silu,
   Softplus,
   Elu,
+  Relu6,
+  Hardtanh,
+  Hardsigmoid,
+  Hardswish,
+  Selu,
+  Celu,
+  Softsign,
+  Mish,
+  LogSigmoid,
+  Tanhshrink,
 };
 
 /// All functions, in the order of the enum. What the library knows of each: src/activation/functions.
 const std::vector<ActivationFunction>& all_activation_functions();
 std::string_view to_string(ActivationFunction function);
-/// Throws InvalidArgument naming the known functions.
+/// Throws InvalidArgument naming the known functions. prelu with one slope is leaky_relu, whose slope may be
+/// any finite number.
 ActivationFunction parse_activation_function(std::string_view name);
+
+/// What functions depend on beside their argument; each reads its own members.
+struct ActivationParameters {
+  double slope = 0.01;               ///< of leaky_relu on negative arguments; finite
+  double lower = -1.0, upper = 1.0;  ///< of hardtanh; finite, lower < upper
+  double alpha = 1.0;                ///< of elu and celu; finite, positive
+
+  friend bool operator==(const ActivationParameters&, const ActivationParameters&) = default;
+};
+
+/// A member of ActivationParameters by its name in files.
+struct ActivationParameter {
+  const char* name;
+  double ActivationParameters::*member;
+};
+
+/// Those that a function depends on.
+const std::vector<ActivationParameter>& parameters_of(ActivationFunction function);
 
 /// What the library knows about a function; for its own sources.
 struct ActivationTraits;
@@ -48,15 +77,16 @@ class Activation {
   /// `slope` is the slope of leaky_relu on negative arguments; ignored by the others. Throws InvalidArgument
   /// for a slope that is not finite and for a number that is no function of the enum.
   explicit Activation(ActivationFunction function = ActivationFunction::Identity, double slope = 0.01);
+  /// Throws InvalidArgument for parameters out of their ranges.
+  Activation(ActivationFunction function, const ActivationParameters& parameters);
 
   [[nodiscard]] ActivationFunction function() const { return function_; }
-  [[nodiscard]] double slope() const { return slope_; }
-  /// Does the function depend on slope()? leaky_relu does.
-  [[nodiscard]] bool has_slope() const;
+  [[nodiscard]] const ActivationParameters& parameters() const { return parameters_; }
+  [[nodiscard]] double slope() const { return parameters_.slope; }
   /// f(c x) = c f(x) for all c > 0: identity, relu, leaky_relu.
   [[nodiscard]] bool is_positively_homogeneous() const;
 
-  /// gelu is x Phi(x) (the exact one), elu has scale 1, softplus is log(1 + e^x).
+  /// gelu is x Phi(x) (the exact one), softplus is log(1 + e^x); all formulas: docs/theory/activations.md.
   [[nodiscard]] double operator()(double x) const;
   [[nodiscard]] Matrix apply(ConstMatrixRef x) const;
   /// Right derivative.
@@ -68,6 +98,8 @@ class Activation {
   /// sup |f'| over [lower, upper] (ends may be infinite): f' is monotone between the zeros of
   /// f'', so ends and zeros suffice (A.2).
   [[nodiscard]] UpperBound max_slope(double lower, double upper) const;
+  /// No less than |f|; infinite where f is not bounded.
+  [[nodiscard]] double largest_value() const;
   /// |computed f(x) - f(x)| is at most this for all |x| <= magnitude.
   [[nodiscard]] double value_error(double magnitude) const;
   /// Upper bound of E[(f(m + s x) - f(m + s center))^2; lower < x <= upper] for x ~ N(0,1):
@@ -76,11 +108,13 @@ class Activation {
   [[nodiscard]] UpperBound mean_square_change(double mean, double deviation, double center, double lower,
                                               double upper) const;
   [[nodiscard]] const ActivationTraits& traits() const { return *traits_; }
+  /// The same function with the same parameters.
+  friend bool operator==(const Activation&, const Activation&) = default;
 
  private:
   ActivationFunction function_;
+  ActivationParameters parameters_;
   const ActivationTraits* traits_;
-  double slope_;
 };
 
 // The activation of a layer: one function on every neuron but those that pass unchanged. The latter carry

@@ -34,9 +34,9 @@ struct Bound {
 // The law of one output itself, where it can be computed: probabilities are then known far better than a
 // distance to a mixture would tell.
 
-/// The distribution function of one output as a piecewise cubic, docs/theory/answers.md (U.20). Law C is
-/// computed: on the whole range of the nodes its distribution function differs from the cubic by at most
-/// `error`. The output's own law is within W2 distance `moved` of C.
+/// The distribution function of one output as a piecewise cubic H, docs/theory/answers.md (U.20). Law C is
+/// computed: on the whole range of the nodes H(y - offset) - error <= P(C <= y) <= H(y + offset) + error. The
+/// output's own law is within W2 distance `moved` of C.
 struct OutputDistribution {
   double first = 0.0;  ///< nodes are first + i cell
   double cell = 0.0;
@@ -44,6 +44,7 @@ struct OutputDistribution {
   Vector density;  ///< at the nodes, about
   double error = 0.0;
   double moved = 0.0;
+  double offset = 0.0;  ///< zero where C is smooth
 
   [[nodiscard]] double last() const { return first + cell * static_cast<double>(values.size() - 1); }
   /// The cubic, and its slope; beyond the nodes what it is at their end, and zero.
@@ -131,6 +132,13 @@ struct Result {
   Bound w2;
   Bound w1;
   double relative_w2 = 0.0;  ///< w2 / sqrt(E_q |z|^2); NaN where none
+  /// Proven from below, no statistics (D.9): W2 between the network's law and any Gaussian is at least this.
+  /// Known where dropout behind one hidden layer is all that is random; NaN elsewhere. A mixture of several
+  /// components may be closer.
+  double w2_lower = std::numeric_limits<double>::quiet_NaN();
+  /// The same of W2(network, mixture): no less than w2_lower where the mixture is one Gaussian. Known where
+  /// dropout masks are all that is random.
+  double w2_lower_mixture = std::numeric_limits<double>::quiet_NaN();
   std::vector<LayerReport> layers;
   std::optional<TwoSidedStatistics> statistics;  ///< when options.statistics > 0
   std::optional<SimulatedBound> simulated;       ///< when options.simulate

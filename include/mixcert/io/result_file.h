@@ -2,7 +2,7 @@
 //
 // Files of certification results, docs/result-format.md: arrays for programs (.npz) and
 // a report of every bound (.json). The arrays describe themselves: inputs and run are among
-// them. Results stream to the disk as they come; what stays in memory is about 110 bytes per
+// them. Results stream to the disk as they come; what stays in memory is about 130 bytes per
 // input. Both files appear at finish(), or not at all.
 #pragma once
 
@@ -84,6 +84,9 @@ struct StoredResult {
   double w2_bound = 0.0;           ///< NaN where there is none
   double relative_w2_bound = 0.0;  ///< NaN where there is none
   double w1_bound = std::numeric_limits<double>::quiet_NaN();
+  /// Proven lower bounds, as in Result.
+  double w2_lower = std::numeric_limits<double>::quiet_NaN();
+  double w2_lower_mixture = std::numeric_limits<double>::quiet_NaN();
   std::optional<Method> method;
   std::optional<CertificateMode> certificate;
   std::optional<Termination> termination;

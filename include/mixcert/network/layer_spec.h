@@ -4,7 +4,6 @@
 #pragma once
 
 #include <initializer_list>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,27 +13,14 @@
 #include "mixcert/activation/activation.h"
 #include "mixcert/core/types.h"
 #include "mixcert/network/dense_layer.h"
+#include "mixcert/network/layer_shape.h"
 
 namespace mixcert {
 
 // Layers as a model file lists them: plain structs without behaviour, each with its name in files (kType).
-// build_network (network_builder.h) turns a list of them into the canonical network. Images are
-// channel-major: value (channel, row, column) has the index (channel * height + row) * width + column.
-
-struct Size2d {
-  Index height = 1;
-  Index width = 1;
-
-  friend bool operator==(const Size2d&, const Size2d&) = default;
-};
-
-/// How a kernel moves over an image, as in torch.
-struct Window2d {
-  Size2d kernel;
-  Size2d stride;
-  Size2d padding = {0, 0};
-  Size2d dilation;
-};
+// A list is a graph in topological order: an entry sees those that it names, or the one before it.
+// build_network (network_builder.h) turns it into a network. Images are channel-major: value (channel, row,
+// column) has the index (channel * height + row) * width + column.
 
 struct DenseSpec {
   static constexpr std::string_view kType = "dense";
@@ -77,6 +63,13 @@ struct MaxPool2dSpec {
 /// An image as a vector.
 struct FlattenSpec {
   static constexpr std::string_view kType = "flatten";
+};
+
+/// The same values in another shape; their order is kept.
+struct ReshapeSpec {
+  static constexpr std::string_view kType = "reshape";
+
+  LayerShape shape;
 };
 
 /// weight (x - running_mean) / (running_variance + epsilon)^(1/2) + bias, one entry per channel (L.3).
@@ -125,6 +118,30 @@ struct GaussianNoiseSpec {
   double deviation = 0.0;
 };
 
+/// The sum of two inputs or more, all of one shape.
+struct AddSpec {
+  static constexpr std::string_view kType = "add";
+};
+
+/// Its inputs one after the other, two or more: along channels (images of one size) or features (vectors).
+struct ConcatSpec {
+  static constexpr std::string_view kType = "concat";
+};
+
+/// scale x + shift: one number each for all values, one for each channel of an image, or one for each value.
+struct AffineSpec {
+  static constexpr std::string_view kType = "affine";
+
+  std::string name;
+  Vector scale;  ///< empty: ones
+  Vector shift;  ///< empty: zeros
+};
+
+/// The means of all pixels of each channel: an image of c channels becomes a vector of c.
+struct MeanSpec {
+  static constexpr std::string_view kType = "mean";
+};
+
 struct LayerSpec;
 
 /// The layers of a skip. A type of its own, whose members are defined where LayerSpec is complete, so that
@@ -160,12 +177,19 @@ struct MixtureSpec {
 };
 
 /// All kinds of layers. What each of them is and becomes is said in src/network/layers/kinds.
-using LayerSpecVariant = std::variant<DenseSpec, Conv2dSpec, AvgPool2dSpec, MaxPool2dSpec, FlattenSpec,
-                                      BatchNormSpec, ActivationSpec, DropoutSpec, Dropout2dSpec,
-                                      GaussianDropoutSpec, GaussianNoiseSpec, ResidualSpec, MixtureSpec>;
+using LayerSpecVariant =
+    std::variant<DenseSpec, Conv2dSpec, AvgPool2dSpec, MaxPool2dSpec, FlattenSpec, BatchNormSpec,
+                 ActivationSpec, DropoutSpec, Dropout2dSpec, GaussianDropoutSpec, GaussianNoiseSpec,
+                 ResidualSpec, MixtureSpec, AddSpec, ConcatSpec, AffineSpec, ReshapeSpec, MeanSpec>;
 
+/// An entry of a list.
 struct LayerSpec : LayerSpecVariant {
   using LayerSpecVariant::LayerSpecVariant;
+
+  /// By which later entries name it; empty: the name of its tensors, or none. In files they are one.
+  std::string node = {};
+  /// Names of earlier entries of the list, "input" for what the list sees; empty: the entry before.
+  std::vector<std::string> inputs = {};
 
   [[nodiscard]] const LayerSpecVariant& variant() const { return *this; }
 };
@@ -179,6 +203,10 @@ inline SkipLayers& SkipLayers::operator=(const SkipLayers&) = default;
 inline SkipLayers& SkipLayers::operator=(SkipLayers&&) noexcept = default;
 inline SkipLayers::~SkipLayers() = default;
 
+/// The layer as an entry that is called `node` (empty: its own name, or none) and sees `inputs`.
+LayerSpec seeing(LayerSpec spec, std::string node, std::vector<std::string> inputs);
+/// By which other entries of its list can name it; empty: they cannot.
+std::string node_name(const LayerSpec& spec);
 /// As model files spell it: "dense", "conv2d", ...
 std::string_view type_name(const LayerSpec& spec);
 /// "conv2d 'name'", or the type alone where a layer has no name.
@@ -191,26 +219,6 @@ bool is_deterministic(const Conv2dSpec& spec);
 // chain. All functions throw InvalidArgument in one line that names the layer, what was expected and what was
 // found.
 
-/// A vector has `channels` entries and is no image.
-struct LayerShape {
-  Index channels = 0;
-  Size2d image;
-  bool is_image = false;
-
-  [[nodiscard]] Index positions() const { return image.height * image.width; }
-  [[nodiscard]] Index size() const { return channels * positions(); }
-  friend bool operator==(const LayerShape&, const LayerShape&) = default;
-};
-
-/// "3 x 32 x 32" or "128".
-std::string to_string(const LayerShape& shape);
-
-/// Largest number of values between two layers.
-inline constexpr Index kMaxLayerSize = (Index{1} << 31) - 1;
-
-/// Nothing where no layer has told the shape yet.
-using MaybeShape = std::optional<LayerShape>;
-
 /// Shapes behind a layer. They look at sizes only, not at the tensors: a file is checked before it is read.
 MaybeShape shape_after_dense(const std::string& name, Index inputs, Index outputs, const MaybeShape& before);
 MaybeShape shape_after_convolution(const Conv2dSpec& spec, const MaybeShape& before);
@@ -219,15 +227,17 @@ MaybeShape shape_after_batch_norm(const std::string& name, Index features, const
 MaybeShape shape_after_flatten(const MaybeShape& before);
 /// `inner` is the shape behind the layers of the block, `skip` that of what is added to it.
 MaybeShape shape_after_residual(const MaybeShape& skip, const MaybeShape& inner);
-
-/// Positions of a window on an image; the window must fit.
-Size2d window_positions(const Window2d& window, const Size2d& image);
+/// Of all inputs; `who` names the layer in messages.
+MaybeShape shape_after_add(const std::string& who, const std::vector<MaybeShape>& before);
+MaybeShape shape_after_concat(const std::string& who, const std::vector<MaybeShape>& before);
+MaybeShape shape_after_reshape(const std::string& who, const LayerShape& shape, const MaybeShape& before);
+MaybeShape shape_after_mean(const std::string& who, const MaybeShape& before);
 
 /// Shape of a network's input, told by its first layer that has a size of its own.
 LayerShape input_shape(const std::vector<LayerSpec>& layers);
-/// Shape behind one layer, whose tensors and numbers are checked too.
+/// Shape behind one layer of one input, whose tensors and numbers are checked too.
 LayerShape shape_after(const LayerSpec& spec, const LayerShape& before);
-/// Shapes in front of every layer and behind the last one.
+/// Of the network's input, and behind every entry.
 std::vector<LayerShape> layer_shapes(const std::vector<LayerSpec>& layers);
 
 }  // namespace mixcert

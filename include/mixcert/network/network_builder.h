@@ -3,7 +3,8 @@
 // From a list of layers to the canonical network of network.h, docs/theory/layers.md. Deterministic layers in
 // front become a FeatureMap (L.1); convolutions, pooling and batch norm become matrices (L.2), (L.3), a
 // maximum becomes relu of differences (L.4); dropout becomes a mask and noise a bias, with identity layers
-// where the canonical form has no room for them (L.5); residual blocks carry their skip (L.7).
+// where the canonical form has no room for them (L.5); what later layers need passes the others (O.18),
+// (O.19).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// x for x >= 0, e^x - 1 for x < 0.
+// x for x >= 0, e^x - 1 for x < 0: alpha = 1, where f' is continuous. Other alphas: exponential_left.h.
 #pragma once
 
 #include "activation/functions/formulas.h"
@@ -36,9 +36,9 @@ inline constexpr Smooth kEluShape{
 inline constexpr ActivationTraits kElu{
     .function = ActivationFunction::Elu,
     .name = "elu",
-    .has_slope = false,
-    .value = [](double x, double) { return x >= 0.0 ? x : std::expm1(x); },
-    .derivative = [](double x, double) { return x >= 0.0 ? 1.0 : std::exp(clipped(x)); },
+    .parameters = ParameterSet::Alpha,
+    .value = [](double x, const ActivationParameters&) { return x >= 0.0 ? x : std::expm1(x); },
+    .derivative = [](double x, const ActivationParameters&) { return x >= 0.0 ? 1.0 : std::exp(clipped(x)); },
     .values_at_nodes = kOneByOne,
     .slopes_at_nodes = kOneByOne,
     .shape = kEluShape,

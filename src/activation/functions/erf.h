@@ -38,10 +38,12 @@ inline constexpr Smooth kErfShape{
 inline constexpr ActivationTraits kErf{
     .function = ActivationFunction::Erf,
     .name = "erf",
-    .has_slope = false,
-    .value = [](double x, double) { return std::erf(x); },
-    .derivative = [](double x,
-                     double) { return 2.0 * std::numbers::inv_sqrtpi * std::exp(-clipped(x) * clipped(x)); },
+    .parameters = ParameterSet::None,
+    .value = [](double x, const ActivationParameters&) { return std::erf(x); },
+    .derivative =
+        [](double x, const ActivationParameters&) {
+          return 2.0 * std::numbers::inv_sqrtpi * std::exp(-clipped(x) * clipped(x));
+        },
     .values_at_nodes = kOneByOne,
     .slopes_at_nodes = kOneByOne,
     .shape = kErfShape,

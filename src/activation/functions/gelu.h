@@ -42,10 +42,12 @@ inline constexpr Smooth kGeluShape{
 inline constexpr ActivationTraits kGelu{
     .function = ActivationFunction::Gelu,
     .name = "gelu",
-    .has_slope = false,
-    .value = [](double x, double) { return x * normal_cdf(x); },
-    .derivative = [](double x,
-                     double) { return normal_cdf(clipped(x)) + clipped(x) * normal_density(clipped(x)); },
+    .parameters = ParameterSet::None,
+    .value = [](double x, const ActivationParameters&) { return x * normal_cdf(x); },
+    .derivative =
+        [](double x, const ActivationParameters&) {
+          return normal_cdf(clipped(x)) + clipped(x) * normal_density(clipped(x));
+        },
     .values_at_nodes = kOneByOne,
     .slopes_at_nodes = kOneByOne,
     .shape = kGeluShape,

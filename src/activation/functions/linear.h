@@ -10,9 +10,9 @@ namespace mixcert::functions {
 inline constexpr ActivationTraits kIdentity{
     .function = ActivationFunction::Identity,
     .name = "identity",
-    .has_slope = false,
-    .value = [](double x, double) { return x; },
-    .derivative = [](double, double) { return 1.0; },
+    .parameters = ParameterSet::None,
+    .value = [](double x, const ActivationParameters&) { return x; },
+    .derivative = [](double, const ActivationParameters&) { return 1.0; },
     .values_at_nodes = kOneByOne,
     .slopes_at_nodes = kOneByOne,
     .shape =
@@ -22,9 +22,9 @@ inline constexpr ActivationTraits kIdentity{
 inline constexpr ActivationTraits kRelu{
     .function = ActivationFunction::Relu,
     .name = "relu",
-    .has_slope = false,
-    .value = [](double x, double) { return positive_part(x); },
-    .derivative = [](double x, double) { return x >= 0.0 ? 1.0 : 0.0; },
+    .parameters = ParameterSet::None,
+    .value = [](double x, const ActivationParameters&) { return positive_part(x); },
+    .derivative = [](double x, const ActivationParameters&) { return x >= 0.0 ? 1.0 : 0.0; },
     .values_at_nodes = kOneByOne,
     .slopes_at_nodes = kOneByOne,
     .shape =
@@ -34,9 +34,9 @@ inline constexpr ActivationTraits kRelu{
 inline constexpr ActivationTraits kLeakyRelu{
     .function = ActivationFunction::LeakyRelu,
     .name = "leaky_relu",
-    .has_slope = true,
-    .value = [](double x, double slope) { return x >= 0.0 ? x : slope * x; },
-    .derivative = [](double x, double slope) { return x >= 0.0 ? 1.0 : slope; },
+    .parameters = ParameterSet::Slope,
+    .value = [](double x, const ActivationParameters& with) { return x >= 0.0 ? x : with.slope * x; },
+    .derivative = [](double x, const ActivationParameters& with) { return x >= 0.0 ? 1.0 : with.slope; },
     .values_at_nodes = kOneByOne,
     .slopes_at_nodes = kOneByOne,
     .shape =

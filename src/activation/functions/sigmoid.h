@@ -37,12 +37,13 @@ inline constexpr Smooth kSigmoidShape{
 inline constexpr ActivationTraits kSigmoid{
     .function = ActivationFunction::Sigmoid,
     .name = "sigmoid",
-    .has_slope = false,
-    .value = [](double x, double) { return logistic(x); },
-    .derivative = [](double x, double) { return logistic(clipped(x)) * logistic(-clipped(x)); },
-    .values_at_nodes = [](NodeArray& z, double) { z = 1.0 / (1.0 + (-z).exp()); },
+    .parameters = ParameterSet::None,
+    .value = [](double x, const ActivationParameters&) { return logistic(x); },
+    .derivative = [](double x,
+                     const ActivationParameters&) { return logistic(clipped(x)) * logistic(-clipped(x)); },
+    .values_at_nodes = [](NodeArray& z, const ActivationParameters&) { z = 1.0 / (1.0 + (-z).exp()); },
     .slopes_at_nodes =
-        [](NodeArray& z, double) {  // e / (1 + e)^2, e = exp(-|z|)
+        [](NodeArray& z, const ActivationParameters&) {  // e / (1 + e)^2, e = exp(-|z|)
           z = (-z.abs()).exp();
           z = z / (1.0 + z).square();
         },

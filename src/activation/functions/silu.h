@@ -42,12 +42,15 @@ inline constexpr Smooth kSiluShape{
 inline constexpr ActivationTraits kSilu{
     .function = ActivationFunction::Silu,
     .name = "silu",
-    .has_slope = false,
-    .value = [](double x, double) { return x * logistic(x); },
-    .derivative = [](double x,
-                     double) { return logistic(clipped(x)) * (1.0 + clipped(x) * logistic(-clipped(x))); },
+    .parameters = ParameterSet::None,
+    .value = [](double x, const ActivationParameters&) { return x * logistic(x); },
+    .derivative =
+        [](double x, const ActivationParameters&) {
+          return logistic(clipped(x)) * (1.0 + clipped(x) * logistic(-clipped(x)));
+        },
     // Below -800 the function is 0; Eigen's exponential ends at e^709.
-    .values_at_nodes = [](NodeArray& z, double) { z = z.max(-800.0) / (1.0 + (-z).exp()); },
+    .values_at_nodes = [](NodeArray& z,
+                          const ActivationParameters&) { z = z.max(-800.0) / (1.0 + (-z).exp()); },
     .slopes_at_nodes = kOneByOne,
     .shape = kSiluShape,
 };

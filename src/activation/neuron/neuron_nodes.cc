@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "activation/activation_traits.h"
 #include "activation/quadrature_rules.h"
 #include "core/normal.h"
+#include "mixcert/core/error.h"
 
 namespace mixcert {
 namespace {
@@ -25,9 +27,14 @@ constexpr double kLogWidePanels = -40.71;
 
 }  // namespace
 
+bool has_neuron_nodes(const Activation& activation) { return activation.traits().pieced() == nullptr; }
+
 NeuronNodes::NeuronNodes(const SummandNeuron& neuron, const NodeDemand& demand)
     : neuron_(neuron), bound_(INFINITY) {
   const Activation& f = *neuron.activation;
+  require(has_neuron_nodes(f),
+          "neuron nodes: expected a function with one kink at zero or a smooth one, got " +
+              std::string(to_string(f.function())));
   const double at_mean = f(neuron.mean);
   at_mean_ = enlarged(std::abs(at_mean)) + 1e-12;
   difference_at_mean_ = enlarged(std::abs(at_mean - neuron.center)) + 1e-12 * (1.0 + std::abs(at_mean));

@@ -29,6 +29,10 @@ struct SummandNeuron {
   double second_error = INFINITY;  ///< no less than what that may be too small by
 };
 
+/// Are the facts of (Y.3), (Y.11) and (Y.24) known of this function? They are where it has one kink at zero
+/// or is smooth, and not of functions made of pieces; NeuronNodes and SlopeTraits refuse these.
+bool has_neuron_nodes(const Activation& activation);
+
 /// What nodes are to be good for.
 struct NodeDemand {
   double frequency = 0.0;  ///< t up to about this

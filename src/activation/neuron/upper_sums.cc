@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "activation/activation_traits.h"
+#include "activation/neuron/neuron_nodes.h"
 #include "core/normal.h"
+#include "mixcert/core/error.h"
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {
@@ -102,6 +105,8 @@ ValuePowers value_powers(const Activation& f, double m, double s, double gain, c
 }
 
 SlopeTraits::SlopeTraits(const Activation& f) {
+  require(has_neuron_nodes(f), "upper sums: expected a function with one kink at zero or a smooth one, got " +
+                                   std::string(to_string(f.function())));
   const Smooth* smooth = f.traits().smooth();
   piecewise_linear = smooth == nullptr;
   const SlopeRange range = f.slope_range();
@@ -130,9 +135,9 @@ SlopeCells::SlopeCells(const Activation& f, double m, double s) : traits_(f) {
 void SlopeCells::add_smooth(const Activation& f, double m, double s) {
   const std::vector<CellNode>& nodes = cell_nodes();
   const SlopeShape& shape = f.traits().smooth()->slopes;
-  const bool peak = shape.has_peak();
-  // Slopes lie between those at the ends of a cell that does not have the peak inside.
-  const bool between = peak || shape.is_monotone();
+  const bool peak = shape.has_peak(), trough = shape.has_trough();
+  // Slopes lie between those at the ends of a cell that does not have the peak or the trough inside.
+  const bool between = peak || trough || shape.is_monotone();
   cells_.reserve(nodes.size() + 1);
   double last = f.derivative(m + s * nodes[0].x);
   for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
@@ -140,9 +145,10 @@ void SlopeCells::add_smooth(const Activation& f, double m, double s) {
     const double next = f.derivative(zb);
     const double rounding = 256 * kUnitRoundoff * (1.0 + std::abs(m) + s * kLastNode);
     const double slack = between ? rounding : 0.5 * (zb - za) * traits_.curvature + rounding;
-    const bool at_peak = peak && za <= rounding && zb >= -rounding;
+    const bool at_zero = za <= rounding && zb >= -rounding;
+    const bool at_peak = peak && at_zero, at_trough = trough && at_zero;
     const double high = at_peak ? traits_.high : std::min(traits_.high, std::max(last, next) + slack);
-    const double low = std::max(traits_.low, std::min(last, next) - slack);
+    const double low = at_trough ? traits_.low : std::max(traits_.low, std::min(last, next) - slack);
     cells_.push_back({nodes[i].mass, nodes[i].second, low, high});
     last = next;
   }

@@ -41,8 +41,13 @@ struct Samples {
       weights = table->weights;
     } else {
       WeightedNodes rule;
-      const double finest = std::clamp(kPoleDistance / deviation, kFinestPanel, kWidestPanelHere);
-      place_graded_panels(-mean / deviation, finest, kReach, rule);
+      if (const Pieced* pieced = activation.traits().pieced()) {
+        const Cuts ends = pieced->panel_ends(activation.parameters());
+        place_cut_panels(ends.begin(), ends.end(), mean, deviation, kReach, rule);
+      } else {
+        const double finest = std::clamp(kPoleDistance / deviation, kFinestPanel, kWidestPanelHere);
+        place_graded_panels(-mean / deviation, finest, kReach, rule);
+      }
       nodes = rule.nodes;
       weights = rule.weights;
     }

@@ -36,6 +36,17 @@ void collect_slots(const std::vector<LayerEntry>& entries, std::vector<LayerSlot
   }
 }
 
+std::set<std::string> tensors_beside_weights(const std::vector<LayerEntry>& entries) {
+  std::set<std::string> names;
+  for (const LayerEntry& entry : entries) {
+    if (entry.weight_shape.empty()) {
+      for (const std::string_view ending : entry.endings) names.insert(entry.name + std::string(ending));
+    }
+    names.merge(tensors_beside_weights(entry.layers));
+  }
+  return names;
+}
+
 std::vector<LayerEntry> chain(const std::vector<Index>& widths, const std::vector<std::string>& names,
                               const std::string& activation) {
   const ActivationSpec between{Activation(parse_activation_function(activation))};

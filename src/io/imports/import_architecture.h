@@ -3,6 +3,7 @@
 // The layers that an import is asked for: widths, or a list of layers.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ std::vector<Index> parse_widths(const std::string& text);
 /// Layers of an architecture with weights, in order.
 void collect_slots(const std::vector<LayerEntry>& entries, std::vector<LayerSlot>& slots,
                    const ImportSource& source);
+
+/// Tensors by their full names that layers without weights have, such as factors: no convention knows them.
+std::set<std::string> tensors_beside_weights(const std::vector<LayerEntry>& entries);
 
 /// Dense layers of these widths, activations between them.
 std::vector<LayerEntry> chain(const std::vector<Index>& widths, const std::vector<std::string>& names,

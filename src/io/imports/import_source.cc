@@ -3,6 +3,7 @@
 // The dictionary that is imported: single keys found by their endings, and what messages say of them.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "io/files/file_error.h"
 #include "io/formats/elements.h"
@@ -27,15 +28,18 @@ bool ImportSource::has(std::string_view ending) const {
 }
 
 const Array& ImportSource::one(std::string_view ending) const {
-  const Array* found = nullptr;
-  for (const auto& [key, array] : arrays.entries) {
-    if (!has_ending(key, ending)) continue;
-    if (found != nullptr) fail(in_quotes(ending), "one such key", "several");
-    found = &array;
-    require_finite_values(key, array);
+  const auto& all = arrays.entries;
+  // 'bn1.weight' itself, where 'layer1.0.bn1.weight' is there too.
+  auto found = std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.first == ending; });
+  if (found == all.end()) {
+    const auto ends = [&](const auto& entry) { return has_ending(entry.first, ending); };
+    found = std::find_if(all.begin(), all.end(), ends);
+    if (found == all.end()) fail(in_quotes(ending), "such a key", "none");
+    if (std::find_if(std::next(found), all.end(), ends) != all.end())
+      fail(in_quotes(ending), "one such key", "several");
   }
-  if (found == nullptr) fail(in_quotes(ending), "such a key", "none");
-  return *found;
+  require_finite_values(found->first, found->second);
+  return found->second;
 }
 
 double ImportSource::number(std::string_view ending) const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,8 +65,8 @@ bool has_ending(std::string_view key, std::string_view ending);
 /// Conventions with one entry per layer and parameter.
 bool is_flat(const std::string& library);
 /// In the order of the dictionary where it keeps one, otherwise by name, numbers as numbers. Keys that belong
-/// to nothing are refused; those of batch norm are left to whoever reads them.
-std::vector<ImportedLayer> recognise_layers(const ImportSource& source,
+/// to nothing are refused; those of batch norm and `others` are left to whoever reads them.
+std::vector<ImportedLayer> recognise_layers(const ImportSource& source, const std::set<std::string>& others,
                                             std::vector<std::string>& assumptions);
 /// IVON: deviations of recognised layers from the optimizer's vector.
 void add_ivon_deviations(const ImportSource& source, std::vector<ImportedLayer>& layers);

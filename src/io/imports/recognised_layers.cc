@@ -51,8 +51,9 @@ Array transposed(const Array& array) {
 
 class LayerRecogniser {
  public:
-  LayerRecogniser(const ImportSource& source, std::vector<std::string>& assumptions)
-      : source_(source), assumptions_(assumptions), library_(source.options.library) {}
+  LayerRecogniser(const ImportSource& source, const std::set<std::string>& others,
+                  std::vector<std::string>& assumptions)
+      : source_(source), others_(others), assumptions_(assumptions), library_(source.options.library) {}
 
   std::vector<ImportedLayer> run() {
     find_batch_norms();
@@ -81,6 +82,7 @@ class LayerRecogniser {
     if (found && batch_norms_.contains(found->layer) && library_ != "swag") return;
     if (has_ending(key, "running_mean") || has_ending(key, "running_var")) return;
     if (!found) {
+      if (others_.contains(key)) return;
       if (array.rank() == 0 || array.size() <= 1) return;  // epochs, losses, noise levels
       source_.fail(in_quotes(key), "keys of layers as " + library_ + " names them", "another");
     }
@@ -219,6 +221,7 @@ class LayerRecogniser {
   }
 
   const ImportSource& source_;
+  const std::set<std::string>& others_;
   std::vector<std::string>& assumptions_;
   const std::string& library_;
   std::set<std::string> batch_norms_;
@@ -228,9 +231,9 @@ class LayerRecogniser {
 
 }  // namespace
 
-std::vector<ImportedLayer> recognise_layers(const ImportSource& source,
+std::vector<ImportedLayer> recognise_layers(const ImportSource& source, const std::set<std::string>& others,
                                             std::vector<std::string>& assumptions) {
-  std::vector<ImportedLayer> layers = LayerRecogniser(source, assumptions).run();
+  std::vector<ImportedLayer> layers = LayerRecogniser(source, others, assumptions).run();
   if (source.arrays.keeps_order) return layers;
   std::stable_sort(layers.begin(), layers.end(), [](const ImportedLayer& a, const ImportedLayer& b) {
     return natural_less(a.name, b.name);

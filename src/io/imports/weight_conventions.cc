@@ -85,6 +85,12 @@ class Importer final : public TensorSource {
     return values_of(array);
   }
 
+  Vector optional_values(const std::string& name, std::string_view ending) override {
+    const std::string key = name + std::string(ending);
+    if (!source_.has(key)) return {};
+    return values_of(source_.one(key));
+  }
+
  private:
   [[nodiscard]] const std::string& library() const { return source_.options.library; }
 
@@ -106,12 +112,11 @@ class Importer final : public TensorSource {
   }
 
   std::vector<LayerEntry> named_layers() {
-    found_ = recognise_layers(source_, model_.assumptions);
     const std::vector<Index> widths = parse_widths(source_.options.architecture);
     std::vector<LayerEntry> entries;
-    if (widths.empty()) {
-      entries = parse_architecture(source_.options.architecture, source_.label);
-    } else {
+    if (widths.empty()) entries = parse_architecture(source_.options.architecture, source_.label);
+    found_ = recognise_layers(source_, tensors_beside_weights(entries), model_.assumptions);
+    if (!widths.empty()) {
       entries = chain(widths, names_for(widths.size() - 1), source_.options.activation);
     }
     if (library() == "ivon") {

@@ -4,6 +4,7 @@
 #include "io/models/architecture.h"
 
 #include <span>
+#include <utility>
 
 #include "io/files/file_error.h"
 #include "io/files/strict_json.h"
@@ -12,12 +13,40 @@
 #include "io/models/layer_tensors.h"
 #include "io/models/tensor_source.h"
 #include "mixcert/core/error.h"
+#include "network/layers/graph_plan.h"
 
 namespace mixcert::io {
 namespace {
 
 /// Layers inside each other.
 constexpr int kMaxNesting = 4;
+
+/// Names, whatever they are: the list says whose they may be.
+std::vector<std::string> read_inputs(const EntryFields& fields) {
+  std::vector<std::string> inputs;
+  if (!fields.has("inputs")) return inputs;
+  for (const nlohmann::json& name : fields.list("inputs")) {
+    if (!name.is_string()) fields.bad("inputs", "names of entries", json_text(name));
+    inputs.push_back(name.get<std::string>());
+  }
+  return inputs;
+}
+
+/// Names and inputs of all entries, before anything else of them is read.
+std::vector<EntryHead> read_heads(const nlohmann::json& list, const std::string& file,
+                                  const std::string& field) {
+  std::vector<EntryHead> heads;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const EntryFields fields(list[i], file, field + "[" + std::to_string(i) + "]");
+    if (!list[i].is_object()) bad_file(file, fields.field(), "a JSON object", json_text(list[i]));
+    const std::string type = fields.text("type"), name = fields.has("name") ? fields.name() : "";
+    const bool names_tensors =
+        type == DenseSpec::kType || type == Conv2dSpec::kType || type == BatchNormSpec::kType;
+    heads.push_back(
+        {entry_title(type, name, i), name, read_inputs(fields), joins_entries(type), names_tensors});
+  }
+  return heads;
+}
 
 }  // namespace
 
@@ -37,15 +66,32 @@ LayerEntry complete_entry(const LayerSpec& spec) {
 
 std::vector<LayerEntry> ArchitectureReader::read(const nlohmann::json& list, const std::string& field) {
   if (!list.is_array() || list.empty()) bad_file(file_, field, "a JSON list of layers", json_text(list));
+  const std::vector<EntryHead> heads = read_heads(list, file_, field);
+  std::vector<std::vector<Index>> links;
+  try {
+    links = linked_entries(heads);
+  } catch (const InvalidArgument& error) {
+    throw FileError(file_ + ": " + field + ": " + error.what());
+  }
+  MaybeShape input = shape;
+  std::vector<MaybeShape> behind;
   std::vector<LayerEntry> layers;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const EntryFields fields(list[i], file_, field + "[" + std::to_string(i) + "]");
-    if (!list[i].is_object()) bad_file(file_, fields.field(), "a JSON object", json_text(list[i]));
+    std::vector<MaybeShape> before;
+    for (const Index from : links[i])
+      before.push_back(from == kListInput ? input : behind[static_cast<std::size_t>(from)]);
+    shape = before.front();
+    shapes = std::move(before);
     try {
       layers.push_back(read_fields(fields, *this));
     } catch (const InvalidArgument& error) {
       throw FileError(file_ + ": " + fields.field() + ": " + error.what());
     }
+    layers.back().node = heads[i].name;
+    layers.back().inputs = heads[i].inputs;
+    behind.push_back(shape);
+    if (!input) input = told_;
   }
   return layers;
 }

@@ -33,6 +33,8 @@ struct DenseEntry {
 /// there is a source of them. Not a second list of kinds: nothing asks an entry what kind it is.
 struct LayerEntry {
   std::string name = {};                       ///< in front of the names of its tensors
+  std::string node = {};                       ///< by which other entries may name it
+  std::vector<std::string> inputs = {};        ///< what it sees; empty: the entry before
   std::vector<std::string_view> endings = {};  ///< of the names of the tensors that it may own
   std::vector<Index> weight_shape = {};        ///< of random weights that an import brings; empty: none
   std::vector<LayerEntry> layers = {};         ///< inside it
@@ -44,7 +46,7 @@ LayerEntry dense_entry(const DenseEntry& dense);
 /// A layer without tensors.
 LayerEntry complete_entry(const LayerSpec& spec);
 
-/// Reads lists of layers: remembers names, and the shape behind the layers so far.
+/// Reads lists of layers: remembers names, and the shapes behind the layers so far.
 class ArchitectureReader {
  public:
   /// `file` names it in messages and must outlive this.
@@ -57,17 +59,23 @@ class ArchitectureReader {
   std::vector<LayerEntry> read_inner(const EntryFields& fields, const std::string& key,
                                      const std::string& what);
   [[nodiscard]] const std::string& file() const { return file_; }
+  /// Where no layer has told the shape in front yet: it is this one.
+  void tell(const LayerShape& own) {
+    if (!shape) told_ = own;
+  }
 
-  MaybeShape shape = {};  ///< behind the layers read so far; layers move it on
+  MaybeShape shape = {};                ///< in front of a layer, which moves it on behind itself
+  std::vector<MaybeShape> shapes = {};  ///< of all that a layer sees, where it joins several
 
  private:
   const std::string& file_;
   std::set<std::string> names_;
+  MaybeShape told_;
   int depth_ = 0;
 };
 
-/// Unknown types and keys, names that repeat, geometry that does not fit and sizes that do not chain are
-/// FileErrors.
+/// Unknown types and keys, names that repeat, wrong graphs, geometry that does not fit and sizes that do not
+/// chain are FileErrors.
 std::vector<LayerEntry> parse_architecture(const std::string& text, const std::string& file);
 
 /// The list as JSON.

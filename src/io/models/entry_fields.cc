@@ -19,7 +19,10 @@ void EntryFields::bad(const std::string& key, const std::string& expected, const
 }
 
 void EntryFields::only_keys(std::initializer_list<std::string_view> known) const {
-  require_keys(entry_, known, file_, field_);
+  for (const auto& item : entry_.items()) {
+    if (item.key() == "name" || item.key() == "inputs") continue;
+    require_keys(json::object({{item.key(), nullptr}}), known, file_, field_);
+  }
 }
 
 std::string EntryFields::text(const char* key) const { return json_string(entry_, key, file_, field_); }
@@ -66,6 +69,19 @@ Size2d EntryFields::size(const char* key, Index least) const {
   }
   if (found->size() != 2) bad(key, "an integer or [height, width]", json_text(*found));
   return {integer((*found)[0], field, least), integer((*found)[1], field, least)};
+}
+
+LayerShape EntryFields::shape(const char* key) const {
+  const json& sizes = list(key);
+  if (sizes.size() != 1 && sizes.size() != 3) bad(key, "[n] or [channels, height, width]", json_text(sizes));
+  const auto at = [&](std::size_t i) { return integer(sizes[i], field_ + ": " + key, 1); };
+  if (sizes.size() == 1) return {at(0), {}, false};
+  return {at(0), {at(1), at(2)}, true};
+}
+
+std::string EntryFields::title() const {
+  const std::string type = text("type");
+  return has("name") ? type + " '" + name() + "'" : type;
 }
 
 Window2d EntryFields::window(const Size2d& default_stride) const {

@@ -20,6 +20,7 @@ class EntryFields {
       : entry_(entry), file_(file), field_(std::move(field)) {}
 
   [[nodiscard]] const std::string& field() const { return field_; }
+  /// Beside these every entry may have a name and inputs.
   void only_keys(std::initializer_list<std::string_view> known) const;
   [[nodiscard]] bool has(const char* key) const { return entry_.contains(key); }
   [[nodiscard]] std::string text(const char* key) const;
@@ -30,6 +31,10 @@ class EntryFields {
   [[nodiscard]] double number(const char* key) const;
   /// An integer for both axes, or [height, width]; `least` is the smallest allowed.
   [[nodiscard]] Size2d size(const char* key, Index least) const;
+  /// [n], or [channels, height, width].
+  [[nodiscard]] LayerShape shape(const char* key) const;
+  /// "add 'sum'", or the type alone.
+  [[nodiscard]] std::string title() const;
   /// kernel and what is given of stride, padding and dilation.
   [[nodiscard]] Window2d window(const Size2d& default_stride) const;
   [[nodiscard]] const nlohmann::json& list(const char* key) const;

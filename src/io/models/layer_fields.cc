@@ -4,17 +4,22 @@
 // variant without both functions does not compile.
 #include "io/models/layer_fields.h"
 
+#include <algorithm>
 #include <map>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "io/files/file_error.h"
 #include "io/files/strict_json.h"
+#include "io/models/graph_fields.h"
 #include "io/models/law_fields.h"
 #include "io/models/layer_tensors.h"
 #include "io/models/tensor_source.h"
+#include "mixcert/core/error.h"
 #include "mixcert/network/network.h"
 
 namespace mixcert::io {
@@ -23,6 +28,9 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 using std::type_identity;
+// graph_fields.cc has some kinds, this file the others.
+using io::read_kind;
+using io::write_kind;
 
 DenseEntry read_dense_fields(const EntryFields& fields, ArchitectureReader& reader) {
   fields.only_keys({"type", "name", "in", "out", "law", "degrees", "factor"});
@@ -36,6 +44,7 @@ DenseEntry read_dense_fields(const EntryFields& fields, ArchitectureReader& read
     if (factor != "common") fields.bad("factor", "common", in_quotes(factor));
     layer.has_common_factor = true;
   }
+  reader.tell({layer.inputs, {}, false});
   reader.shape = shape_after_dense(layer.name, layer.inputs, layer.outputs, reader.shape);
   return layer;
 }
@@ -80,7 +89,9 @@ LayerEntry read_kind(type_identity<Conv2dSpec> /*kind*/, const EntryFields& fiel
   spec.window = fields.window({1, 1});
   if (fields.has("groups")) spec.groups = fields.count("groups");
   (void)reader.fresh_name(fields);
-  reader.shape = shape_after_convolution(spec, reader.shape);
+  const MaybeShape behind = shape_after_convolution(spec, reader.shape);
+  reader.tell({spec.in, spec.image, true});
+  reader.shape = behind;
   const Size2d& taps = spec.window.kernel;
   const std::span<const std::string_view> endings = kernel_tensor_endings();
   return {.name = spec.name,
@@ -167,20 +178,40 @@ void write_kind(const BatchNormSpec& spec, ordered_json& entry) {
   entry["epsilon"] = spec.epsilon;
 }
 
+void refuse_other_parameters(const EntryFields& fields, ActivationFunction function) {
+  const std::pair<const char*, const char*> owners[] = {
+      {"slope", "leaky_relu"}, {"lower", "hardtanh"}, {"upper", "hardtanh"}, {"alpha", "elu and celu"}};
+  for (const auto& [name, owner] : owners) {
+    const auto is_own = [key = std::string_view(name)](const ActivationParameter& p) {
+      return p.name == key;
+    };
+    const std::vector<ActivationParameter>& own = parameters_of(function);
+    if (!fields.has(name) || std::any_of(own.begin(), own.end(), is_own)) continue;
+    fields.bad(name, std::string(name) + " for " + owner + " only",
+               std::string(name) + " for " + std::string(to_string(function)));
+  }
+}
+
 LayerEntry read_kind(type_identity<ActivationSpec> /*kind*/, const EntryFields& fields,
                      ArchitectureReader& /*reader*/) {
-  fields.only_keys({"type", "function", "slope"});
+  fields.only_keys({"type", "function", "slope", "lower", "upper", "alpha"});
   const ActivationFunction function = parse_activation_function(fields.text("function"));
-  if (!fields.has("slope")) return complete_entry(ActivationSpec{Activation(function)});
-  if (!Activation(function).has_slope()) {
-    fields.bad("slope", "slope for leaky_relu only", "slope for " + std::string(to_string(function)));
+  refuse_other_parameters(fields, function);
+  ActivationParameters parameters;
+  for (const auto& [name, member] : parameters_of(function)) {
+    if (fields.has(name)) parameters.*member = fields.number(name);
   }
-  return complete_entry(ActivationSpec{Activation(function, fields.number("slope"))});
+  return complete_entry(ActivationSpec{Activation(function, parameters)});
 }
 
 void write_kind(const ActivationSpec& spec, ordered_json& entry) {
   entry["function"] = to_string(spec.activation.function());
-  if (spec.activation.has_slope()) entry["slope"] = spec.activation.slope();
+  for (const auto& [name, member] : parameters_of(spec.activation.function())) {
+    // Defaults are left out, but for slopes, which always were written.
+    const double value = spec.activation.parameters().*member;
+    const bool is_default = value == ActivationParameters{}.*member;
+    if (!is_default || member == &ActivationParameters::slope) entry[name] = value;
+  }
 }
 
 double read_rate(const EntryFields& fields) {
@@ -263,6 +294,7 @@ LayerEntry read_kind(type_identity<MixtureSpec> /*kind*/, const EntryFields& fie
     const EntryFields inner(list[i], reader.file(), fields.field() + ".layers[" + std::to_string(i) + "]");
     if (!list[i].is_object()) bad_file(reader.file(), inner.field(), "a JSON object", json_text(list[i]));
     if (inner.text("type") != "dense") inner.bad("type", "dense", in_quotes(inner.text("type")));
+    if (inner.has("inputs")) inner.bad("inputs", "them beside the mixture", "those of an alternative");
     reader.shape = before;
     alternatives.push_back(read_dense_fields(inner, reader));
     mixture.layers.push_back(dense_entry(alternatives.back()));
@@ -307,6 +339,13 @@ ordered_json fields_of(const std::vector<LayerSpec>& layers) {
   for (const LayerSpec& spec : layers) {
     ordered_json entry = {{"type", std::string(type_name(spec))}};
     std::visit([&](const auto& layer) { write_kind(layer, entry); }, spec.variant());
+    if (const std::string name = node_name(spec); !name.empty()) {
+      require(!entry.contains("name") || entry["name"] == name,
+              title(spec) + ": expected one name for its tensors and for other entries, got " +
+                  in_quotes(name) + " too");
+      entry["name"] = name;
+    }
+    if (!spec.inputs.empty()) entry["inputs"] = spec.inputs;
     entries.push_back(std::move(entry));
   }
   return entries;

@@ -81,6 +81,15 @@ class FileTensors final : public TensorSource {
   Vector values(const std::string& name, std::string_view ending, Index size) override {
     return TensorReader(reader_, name).values(ending, {size});
   }
+  Vector optional_values(const std::string& name, std::string_view ending) override {
+    const TensorReader tensors(reader_, name);
+    if (!tensors.has(ending)) return {};
+    const std::vector<Index>& shape = reader_.tensors().find(tensors.full(ending))->second.shape;
+    if (shape.size() != 1 || shape.front() == 0) {
+      bad_file(reader_.label(), "tensor " + in_quotes(tensors.full(ending)), "shape [n]", shape_text(shape));
+    }
+    return tensors.values(ending, shape);
+  }
 
  private:
   const SafetensorsReader& reader_;

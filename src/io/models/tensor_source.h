@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "io/models/architecture.h"
@@ -36,11 +37,18 @@ class TensorSource {
   virtual KernelTensors kernel(const std::string& name, const std::vector<Index>& shape) = 0;
   /// One deterministic tensor of `size` entries.
   virtual Vector values(const std::string& name, std::string_view ending, Index size) = 0;
+  /// One with any number of entries; empty where it is not there.
+  virtual Vector optional_values(const std::string& name, std::string_view ending) = 0;
 
   std::vector<LayerSpec> filled(const std::vector<LayerEntry>& entries) {
     std::vector<LayerSpec> layers;
     layers.reserve(entries.size());
-    for (const LayerEntry& entry : entries) layers.push_back(entry.fill(entry, *this));
+    for (const LayerEntry& entry : entries) {
+      LayerSpec layer = entry.fill(entry, *this);
+      layer.inputs = entry.inputs;
+      if (node_name(layer).empty()) layer.node = entry.node;
+      layers.push_back(std::move(layer));
+    }
     return layers;
   }
 };

@@ -205,7 +205,8 @@ void visit_simulated(Bytes& bytes, Simulated& simulated, Index outputs) {
 void distribution(ByteWriter& bytes, const std::shared_ptr<const OutputDistribution>& law) {
   bytes.size(law ? 1 : 0);
   if (!law) return;
-  for (const double number : {law->first, law->cell, law->error, law->moved}) bytes.number(number);
+  for (const double number : {law->first, law->cell, law->error, law->moved, law->offset})
+    bytes.number(number);
   matrix(bytes, law->values);
   matrix(bytes, law->density);
 }
@@ -214,7 +215,8 @@ void distribution(ByteReader& bytes, std::shared_ptr<const OutputDistribution>& 
   bytes.size(exists);
   if (exists == 0) return;
   auto read = std::make_shared<OutputDistribution>();
-  for (double* number : {&read->first, &read->cell, &read->error, &read->moved}) bytes.number(*number);
+  for (double* number : {&read->first, &read->cell, &read->error, &read->moved, &read->offset})
+    bytes.number(*number);
   const Matrix values = matrix(bytes), density = matrix(bytes);
   if (values.cols() != 1 || density.cols() != 1 || values.rows() != density.rows() || values.rows() < 2)
     bytes.fail("a law whose sizes agree", shape_text({values.rows(), density.rows()}));
@@ -236,6 +238,8 @@ void visit(Bytes& bytes, Value& result) {
     bytes.number(bound->nominal);
   }
   bytes.number(result.relative_w2);
+  bytes.number(result.w2_lower);
+  bytes.number(result.w2_lower_mixture);
   auto layers = static_cast<Index>(result.layers.size());
   bytes.size(layers);
   if constexpr (Bytes::kReads) result.layers.resize(static_cast<std::size_t>(layers));

@@ -15,11 +15,13 @@ namespace {
 
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 constexpr Index kMostNodes = 100000;
-// First node, distance of nodes, error, moved.
-constexpr Index kGridNumbers = 4;
+// First node, distance of nodes, error, moved, offset; files of earlier versions have no offset, which is
+// zero.
+constexpr Index kGridNumbers = 5;
+constexpr Index kEarlierNumbers = 4;
 
 std::array<double, kGridNumbers> grid_of(const OutputDistribution& law) {
-  return {law.first, law.cell, law.error, law.moved};
+  return {law.first, law.cell, law.error, law.moved, law.offset};
 }
 
 }  // namespace
@@ -68,7 +70,8 @@ class LawReader {
         grid_(reader.read("law_grid")),
         values_(reader.read("law_values")),
         density_(reader.read("law_density")) {
-    if (grid_.shape != std::vector<Index>{rows, kGridNumbers})
+    numbers_ = grid_.rank() == 2 && grid_.shape[1] == kEarlierNumbers ? kEarlierNumbers : kGridNumbers;
+    if (grid_.shape != std::vector<Index>{rows, numbers_})
       bad_file(file_, "'law_grid'", "shape " + shape_text({rows, kGridNumbers}), shape_text(grid_.shape));
     nodes_ = values_.rank() == 2 ? values_.shape[1] : 0;
     if (values_.shape != std::vector<Index>{rows, nodes_} || nodes_ > kMostNodes)
@@ -80,16 +83,18 @@ class LawReader {
 
   /// Null where the row has none.
   [[nodiscard]] std::shared_ptr<const OutputDistribution> law(Index row) const {
-    const double* grid = grid_.values.data() + row * kGridNumbers;
+    const double* grid = grid_.values.data() + row * numbers_;
     if (std::isnan(grid[0])) return nullptr;
     auto law = std::make_shared<OutputDistribution>();
     law->first = grid[0];
     law->cell = grid[1];
     law->error = grid[2];
     law->moved = grid[3];
+    law->offset = numbers_ == kGridNumbers ? grid[4] : 0.0;
     const bool good = std::isfinite(law->first) && law->cell > 0.0 && std::isfinite(law->cell) &&
-                      law->error >= 0.0 && law->moved >= 0.0 && std::isfinite(law->moved);
-    if (!good) fail("law_grid", "first node, distance of nodes above 0, two errors >= 0", grid[1], row);
+                      law->error >= 0.0 && law->moved >= 0.0 && std::isfinite(law->moved) &&
+                      law->offset >= 0.0 && std::isfinite(law->offset);
+    if (!good) fail("law_grid", "first node, distance of nodes above 0, three errors >= 0", grid[1], row);
     const Index count = nodes_of(row);
     if (count < 2) fail("law_values", "two nodes at least", static_cast<double>(count), row);
     law->values = taken("law_values", values_, row, count, -1.0, 2.0);
@@ -118,7 +123,7 @@ class LawReader {
 
   std::string file_;
   Array grid_, values_, density_;
-  Index nodes_ = 0;
+  Index nodes_ = 0, numbers_ = kGridNumbers;
 };
 
 }  // namespace

@@ -45,9 +45,9 @@ StoredChoices choices_from_json(const nlohmann::json& value, const std::string& 
 /// What an array of rows may hold besides NaN for nothing.
 enum class RowKind { Nonnegative, Code };
 
-/// Which results have the number: all, those with statistics, those with a simulated bound. A column is
-/// written where some result has it.
-enum class RowGroup { All, Statistics, Simulation };
+/// Which results have the number: all, those with statistics, those with a simulated bound, those with a
+/// proven lower bound. A column is written where some result has it.
+enum class RowGroup { All, Statistics, Simulation, Lower };
 
 struct RowColumn {
   const char* name;
@@ -79,9 +79,10 @@ class ResultRows {
 
  private:
   void write_layers(NpzWriter& archive, Index rows);
+  [[nodiscard]] bool is_there(RowGroup group) const;
 
   std::vector<std::vector<double>> values_;  // one list per column
-  bool has_statistics_ = false, has_simulation_ = false;
+  bool has_statistics_ = false, has_simulation_ = false, has_lower_ = false;
   SpillFile layers_;
   std::vector<Index> first_layer_ = {0};
 };

@@ -74,6 +74,11 @@ const std::vector<RowColumn>& row_columns() {
       {"relative_w2_bound", RowKind::Nonnegative, RowGroup::All,
        [](const Result& r) { return existing(r.relative_w2); },
        &set_number<&StoredResult::relative_w2_bound>},
+      {"w2_lower", RowKind::Nonnegative, RowGroup::Lower,
+       [](const Result& r) { return existing(r.w2_lower); }, &set_number<&StoredResult::w2_lower>},
+      {"w2_lower_mixture", RowKind::Nonnegative, RowGroup::Lower,
+       [](const Result& r) { return existing(r.w2_lower_mixture); },
+       &set_number<&StoredResult::w2_lower_mixture>},
       {"method", RowKind::Code, RowGroup::All, [](const Result& r) { return static_cast<double>(r.method); },
        [](StoredResult& row, double code, const StoredChoices& choices) {
          row.method = choice(code, choices.methods, Method::Coupled);
@@ -132,6 +137,7 @@ void ResultRows::add(const Result& result) {
   for (std::size_t i = 0; i < values_.size(); ++i) values_[i].push_back(row_columns()[i].get(result));
   has_statistics_ = has_statistics_ || result.statistics.has_value();
   has_simulation_ = has_simulation_ || result.simulated.has_value();
+  has_lower_ = has_lower_ || !std::isnan(result.w2_lower) || !std::isnan(result.w2_lower_mixture);
   for (const LayerReport& layer : result.layers) {
     std::array<double, kLayerColumns> values{};
     for (std::size_t i = 0; i < kLayerColumns; ++i) values[i] = existing(layer_columns()[i].get(layer));
@@ -140,13 +146,25 @@ void ResultRows::add(const Result& result) {
   first_layer_.push_back(first_layer_.back() + static_cast<Index>(result.layers.size()));
 }
 
+bool ResultRows::is_there(RowGroup group) const {
+  switch (group) {
+    case RowGroup::All:
+      return true;
+    case RowGroup::Statistics:
+      return has_statistics_;
+    case RowGroup::Simulation:
+      return has_simulation_;
+    case RowGroup::Lower:
+      return has_lower_;
+  }
+  return true;
+}
+
 void ResultRows::write_to(NpzWriter& archive) {
   const Index rows = static_cast<Index>(first_layer_.size()) - 1;
   for (std::size_t i = 0; i < values_.size(); ++i) {
     const RowColumn& column = row_columns()[i];
-    const bool is_there = column.group == RowGroup::All ||
-                          (column.group == RowGroup::Statistics ? has_statistics_ : has_simulation_);
-    if (is_there) archive.add(column.name, Array{{rows}, values_[i]});
+    if (is_there(column.group)) archive.add(column.name, Array{{rows}, values_[i]});
   }
   write_layers(archive, rows);
 }

@@ -85,6 +85,8 @@ void ResultWriter::Report::add(const Result& result) {
                         {"termination", to_string(result.termination)},
                         {"reason", result.reason},
                         {"layers", std::move(layers)}};
+  if (!std::isnan(result.w2_lower)) entry["w2_lower"] = result.w2_lower;
+  if (!std::isnan(result.w2_lower_mixture)) entry["w2_lower_mixture"] = result.w2_lower_mixture;
   if (result.statistics) add_statistics(*result.statistics, result.w2.value, entry);
   if (result.simulated) add_simulated(*result.simulated, entry);
   file_.write((first_ ? "\n" : ",\n") + io::text_of(entry));

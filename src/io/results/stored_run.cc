@@ -55,6 +55,8 @@ Result StoredRun::result(Index row, std::shared_ptr<const Options> options) cons
   result.w1 = Bound::none(Distance::W1);
   result.w1.value = stored.w1_bound;
   result.relative_w2 = stored.relative_w2_bound;
+  result.w2_lower = stored.w2_lower;
+  result.w2_lower_mixture = stored.w2_lower_mixture;
   result.layers = stored.layers;
   result.statistics = stored.statistics;
   result.simulated = stored.simulated;

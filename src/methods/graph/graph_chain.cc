@@ -77,7 +77,9 @@ class Pass {
       const GraphNode& node = graph_.node(k);
       std::visit(
           Overloaded{[&](const OneOf<AffineNode, ActivationNode, MaximumNode> auto& own) { visit(own, k); },
-                     [&](const SumNode&) { add(k); }, [](const OneOf<InputNode, MaskNode> auto&) {}},
+                     [&](const SumNode&) { law(k) = sum_of(laws_before(k)); },
+                     [&](const ConcatNode&) { law(k) = stacked_laws(laws_before(k)); },
+                     [](const OneOf<InputNode, MaskNode> auto&) {}},
           node.work);
       for (const Index j : node.from) {
         if (graph_.last_use(j) <= k) law(j) = {};
@@ -116,10 +118,10 @@ class Pass {
     law(k) = std::move(after.law);
   }
 
-  void add(Index k) {
-    std::vector<const TangentLaw*> terms;
-    for (const Index j : graph_.node(k).from) terms.push_back(&law(j));
-    law(k) = sum_of(terms);
+  [[nodiscard]] std::vector<const TangentLaw*> laws_before(Index k) {
+    std::vector<const TangentLaw*> laws;
+    for (const Index j : graph_.node(k).from) laws.push_back(&law(j));
+    return laws;
   }
 
   void add_term(const Residuals& residuals, const Matrix& tangents, Index k) {

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Forms carried backwards: affine layers by second moments of their weights (O.12), activations by the centre
-// of their slopes and the rest (O.13), maxima of pairs likewise (O.17), sums by shares (O.14).
+// of their slopes and the rest (O.13), maxima of pairs likewise (O.17). Sums: joined_forms.cc.
 #include "methods/graph/graph_forms.h"
 
 #include <algorithm>
@@ -78,6 +78,13 @@ void GraphForms::make_probes() {
     } else if (std::holds_alternative<SumNode>(node.work)) {
       own = Matrix::Zero(node.size, kProbes);
       for (const Index j : node.from) own += before(j);
+    } else if (std::holds_alternative<ConcatNode>(node.work)) {
+      own.resize(node.size, kProbes);
+      Index first = 0;
+      for (const Index j : node.from) {
+        own.middleRows(first, before(j).rows()) = before(j);
+        first += before(j).rows();
+      }
     } else {
       own = white(node.size);
     }
@@ -108,7 +115,8 @@ void GraphForms::carry_back(Index k) {
   std::visit(
       Overloaded{
           [&](const OneOf<AffineNode, ActivationNode, MaximumNode> auto& own) { carry_through(own, k); },
-          [&](const SumNode&) { carry_to_terms(k); }, [](const OneOf<InputNode, MaskNode> auto&) {}},
+          [&](const SumNode&) { carry_to_terms(k); }, [&](const ConcatNode&) { carry_to_parts(k); },
+          [](const OneOf<InputNode, MaskNode> auto&) {}},
       node.work);
   // What for_each_block() asks for stays.
   const bool is_behind_large = std::holds_alternative<AffineNode>(node.work) && node.random_count() == 0 &&
@@ -181,28 +189,6 @@ void GraphForms::carry_through(const MaximumNode& node, Index k) {
     carried = whole * Matrix::Identity(carried.rows(), carried.cols());
   }
   add(before, carried, whole);
-}
-
-void GraphForms::carry_to_terms(Index k) {
-  const NodeForm& form = forms_[static_cast<std::size_t>(k)];
-  const std::vector<Index>& terms = graph_.node(k).from;
-  Vector sizes(static_cast<Index>(terms.size()));
-  for (Index i = 0; i < sizes.size(); ++i) {
-    const Index j = terms[static_cast<std::size_t>(i)];
-    const Matrix& probe = probes_[static_cast<std::size_t>(j)];
-    const double square = form.matrix.size() > 0 ? probe.cwiseProduct(form.matrix * probe).sum()
-                                                 : form.largest * probe.squaredNorm();
-    sizes(i) = is_reached(j) ? std::sqrt(positive_part(square)) : 0.0;
-  }
-  const auto equal = 1.0 / static_cast<double>(sizes.size());
-  const double whole = sizes.sum();
-  for (Index i = 0; i < sizes.size(); ++i) {
-    // Terms that differ by rounding alone have a small share.
-    const double share = whole > 0.0 ? 0.999 * sizes(i) / whole + 0.001 * equal : equal;
-    const double factor = enlarged(1.0 / share);
-    add(terms[static_cast<std::size_t>(i)], form.matrix.size() > 0 ? Matrix(factor * form.matrix) : Matrix(),
-        enlarged(factor * form.largest));
-  }
 }
 
 Index GraphForms::only_reader(Index k) const {

@@ -50,6 +50,7 @@ class GraphForms {
   void carry_through(const ActivationNode& node, Index k);
   void carry_through(const MaximumNode& node, Index k);
   void carry_to_terms(Index k);
+  void carry_to_parts(Index k);
   /// Adds a form to that of node j; `matrix` may be empty: `largest` times the identity.
   void add(Index j, const Matrix& matrix, double largest);
   [[nodiscard]] bool may_be_dense(Index j) const;

@@ -125,6 +125,25 @@ TangentLaw sum_of(const std::vector<const TangentLaw*>& terms) {
   return sum;
 }
 
+TangentLaw stacked_laws(const std::vector<const TangentLaw*>& parts) {
+  Index rows = 0, columns = 0;
+  for (const TangentLaw* part : parts) {
+    rows += part->mean.size();
+    columns = std::max(columns, part->tangents.cols());
+  }
+  TangentLaw all{Vector(rows), Matrix::Zero(rows, columns), 0.0, 0.0};
+  Index first = 0;
+  for (const TangentLaw* part : parts) {
+    const Index size = part->mean.size();
+    all.mean.segment(first, size) = part->mean;
+    all.tangents.block(first, 0, size, part->tangents.cols()) = part->tangents;
+    all.mean_error = enlarged(std::hypot(all.mean_error, part->mean_error));
+    all.tangent_error = enlarged(std::hypot(all.tangent_error, part->tangent_error));
+    first += size;
+  }
+  return all;
+}
+
 ActivatedLaw behind_activation(const Activation& activation, const TangentLaw& before) {
   Replaced replaced = replaced_by_lines(activation, before);
   ActivatedLaw after{{std::move(replaced.means), replaced.slopes.asDiagonal() * before.tangents, 0.0, 0.0},

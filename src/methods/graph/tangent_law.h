@@ -26,6 +26,8 @@ struct TangentLaw {
 TangentLaw behind_layer(const AffineOperator& layer, double norm, const TangentLaw& before, Index first);
 
 TangentLaw sum_of(const std::vector<const TangentLaw*>& terms);
+/// One below the other.
+TangentLaw stacked_laws(const std::vector<const TangentLaw*>& parts);
 
 /// e = f(z) - mu - D (z - m) of each neuron under the computed law of z, as Hermite terms: quadratic H_2 and
 /// a rest of this size.

@@ -7,21 +7,10 @@
 #include <cmath>
 #include <utility>
 
-#include "activation/activation_traits.h"
 #include "core/elementary.h"
 #include "methods/joint/neuron_moments.h"
 
 namespace mixcert {
-namespace {
-
-/// sup |f|, infinite if f is unbounded.
-double supremum(const Activation& activation) {
-  const Smooth* smooth = activation.traits().smooth();
-  return smooth != nullptr ? smooth->limits.get().largest() : INFINITY;
-}
-
-}  // namespace
-
 double NeuronMoments::judge(const Fourth& fourth) const {
   return judging_.cwiseProduct(fourth.matrix).sum() + fourth.error * judging_.trace();
 }
@@ -41,7 +30,8 @@ NeuronMoments::Fourth NeuronMoments::by_largest_value() const {
   const double base = enlarged(distance_to_value() + lipschitz_ * std::sqrt(covariance_.trace()));
   const double slope = enlarged(lipschitz_ * std::sqrt(covariance_.norm()));
   double sure = 0.0;
-  for (Index d = 0; d < mean_.size(); ++d) sure += square(supremum(activation_) + at(d).mean.magnitude());
+  for (Index d = 0; d < mean_.size(); ++d)
+    sure += square(activation_.largest_value() + at(d).mean.magnitude());
   Fourth fourth;
   const auto offer = [&](double largest_square, double tail, FourthRule rule, double start) {
     const double error = tail + largest_square * error_;

@@ -229,7 +229,8 @@ namespace {
 
 bool has_convex_size(const Activation& f) {
   const Smooth* smooth = f.traits().smooth();
-  return smooth == nullptr || smooth->has_convex_size;
+  // No function with several kinks, or with a kink and a curved side, has it.
+  return smooth != nullptr ? smooth->has_convex_size.get() : f.traits().linear() != nullptr;
 }
 
 }  // namespace

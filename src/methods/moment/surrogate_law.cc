@@ -45,12 +45,6 @@ void charge_deviation(double shift, Index j, SurrogateLaw& law) {
   law.square_rest(j) = next_up(law.square_rest(j) + squares);
 }
 
-/// No less than |f|.
-double largest_value(const Activation& f) {
-  const Smooth* smooth = f.traits().smooth();
-  return smooth != nullptr ? smooth->limits.get().largest() : INFINITY;
-}
-
 void fill_coordinate(const GaussianMoments& moments, Index j, SurrogateLaw& law) {
   const double gain = variance_matching_gain(moments);
   law.mean(j) = moments.mean.value;
@@ -81,7 +75,7 @@ SurrogateLaw surrogate_law(const ActivationMap& activation, const Gaussian& piec
     field->resize(n);
   }
   law.lipschitz = activation.lipschitz().upper;
-  const double largest = activation.is_uniform() ? largest_value(activation.common()) : INFINITY;
+  const double largest = activation.is_uniform() ? activation.common().largest_value() : INFINITY;
   for (Index j = 0; j < n; ++j) {
     fill_coordinate(moments[static_cast<std::size_t>(j)], j, law);
     charge_deviation(next_up(relative * deviations(j)), j, law);

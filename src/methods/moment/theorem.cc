@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "activation/neuron/neuron_nodes.h"
 #include "certificate/replaced_weights.h"
 #include "methods/moment/moment_error.h"
 #include "mixcert/core/error.h"
@@ -29,6 +30,7 @@ LayerSituation situation_of(const Network& network, const MomentLayerTrace& trac
   layer.is_one_piece = traced.pieces.size() == 1 && traced.surrogates.size() == 1;
   layer.has_independent_neurons = is_diagonal(traced.pieces);
   layer.has_convex_sizes = has_convex_sizes(network.activation(number), next.inputs());
+  layer.has_neuron_nodes = has_neuron_nodes(network.activation(number).common());
   layer.next_is_independent = next.has_independent_outputs();
   layer.next_is_random = next.has_random_weights();
   layer.next_is_gaussian = next.is_gaussian();
@@ -81,6 +83,9 @@ const Precondition kIndependentNext = {
 const Precondition kIndependentNeurons = {
     "the neurons of each Gaussian piece are independent",
     [](const Situation& at, Index layer) { return at.layer(layer).has_independent_neurons; }};
+const Precondition kNeuronNodes = {
+    "its activations are smooth or have one kink at zero",
+    [](const Situation& at, Index layer) { return at.layer(layer).has_neuron_nodes; }};
 
 }  // namespace precondition
 
@@ -119,6 +124,19 @@ bool take_smaller(const UpperBound& local, const char* id, LayerTerms& terms) {
   return local.upper < INFINITY;
 }
 
+void take_both(const UpperBound& w2, const UpperBound& w1, const char* id, LayerTerms& first,
+               const LayerTerms& second) {
+  if (!(w2.upper < first.local.upper + second.local.upper)) return;
+  const auto rest = [](const UpperBound& total, const UpperBound& other) -> UpperBound {
+    return {positive_part(total.nominal - other.nominal), positive_part(next_up(total.upper - other.upper))};
+  };
+  first.local = rest(w2, second.local);
+  first.local_w1 = min(first.local_w1, rest(w1, second.local_w1));
+  first.theorem = id;
+  first.is_whole = true;
+  first.is_shared = true;
+}
+
 namespace {
 
 /// The rows of the table one after the other.
@@ -133,19 +151,27 @@ class Sharpening {
     }
     certificate_.add_up();
   }
-  /// The mixture of the theorem that makes the last term smallest.
+  /// The mixture of the theorem that lowers the terms that it stands for most.
   std::optional<GaussianMixture> take_fitted() {
-    if (!fitted_ || certificate_.layers.empty()) return {};
-    LayerTerms& last = certificate_.layers.back();
-    if (!(fitted_->distance.upper < last.local.upper)) return {};
-    // (Y.28) bounds both terms for the Gaussian and gives the first one what the last leaves: behind another
-    // law that says nothing of the first.
-    if (certificate_.layers.front().theorem == "Y.28") return {};
-    last.local = last.local_w1 = fitted_->distance;
-    last.theorem = fitted_by_;
-    last.is_whole = true;
+    Fit* best = nullptr;
+    double most = 0.0;
+    for (Fit& fit : fitted_) {
+      const double saved = replaced_by(fit) - fit.output.distance.upper;
+      if (!(saved > most)) continue;
+      most = saved;
+      best = &fit;
+    }
+    if (best == nullptr) return {};
+    for (auto terms = first_covered(*best); terms != certificate_.layers.end(); ++terms) {
+      terms->local = terms->local_w1 = {};
+      terms->theorem = best->theorem;
+      terms->is_whole = true;
+      terms->is_shared = false;
+    }
+    LayerTerms& first = *first_covered(*best);
+    first.local = first.local_w1 = best->output.distance;
     certificate_.add_up();
-    return std::move(fitted_->mixture);
+    return std::move(best->output.mixture);
   }
   /// The network's law is as far from the computed one as everything but the last term says (U.20). Behind
   /// several hidden layers one theorem may have put the terms of two into one.
@@ -159,32 +185,57 @@ class Sharpening {
   }
 
  private:
+  struct Fit {
+    FittedOutput output;
+    std::string theorem;
+    Index covers;
+  };
+  using Terms = std::vector<LayerTerms>::iterator;
+  [[nodiscard]] Terms first_covered(const Fit& fit) const { return certificate_.layers.end() - fit.covers; }
+  /// What the mixture's distance would stand for; zero where a term in front counts on one of these.
+  [[nodiscard]] double replaced_by(const Fit& fit) const {
+    const Terms first = first_covered(fit);
+    if (first != certificate_.layers.begin() && (first - 1)->is_shared) return 0.0;
+    double sum = 0.0;
+    for (auto terms = first; terms != certificate_.layers.end(); ++terms) sum += terms->local.upper;
+    return sum;
+  }
   void use(const Theorem& one, Index layer) {
     const bool fits = one.fit != nullptr && request_.most > 1;
     if ((one.sharpen == nullptr && !fits) || !one.may_hold(situation_, layer)) return;
     if (one.unless != nullptr && with_bound_.contains({one.unless, layer})) return;
-    const bool has_bound = fits ? fit(one) : one.sharpen(situation_, layer, certificate_);
-    if (!has_bound) return;
-    with_bound_.insert({one.id, layer});
-    if (fits) with_bound_.insert({one.of_gaussian, layer});
+    const std::vector<LayerTerms> before = certificate_.layers;
+    bool has_bound = fits && fit(one);
+    if (has_bound) with_bound_.insert({one.of_gaussian, layer});
+    if (!has_bound && one.sharpen != nullptr) has_bound = one.sharpen(situation_, layer, certificate_);
+    if (has_bound) with_bound_.insert({one.id, layer});
+    keep_shared(before);
+  }
+  /// A term that the one in front counts on stays as it was.
+  void keep_shared(const std::vector<LayerTerms>& before) {
+    for (std::size_t k = 1; k < before.size(); ++k) {
+      LayerTerms& now = certificate_.layers[k];
+      const bool is_lower =
+          now.local.upper < before[k].local.upper || now.local_w1.upper < before[k].local_w1.upper;
+      if (before[k - 1].is_shared && is_lower) now = before[k];
+    }
   }
   /// A theorem that fits bounds the Gaussian too.
   bool fit(const Theorem& one) {
     OutputFit found = one.fit(situation_, request_.most, request_.wanted);
-    if (found.mixture && (!fitted_ || found.mixture->distance.upper < fitted_->distance.upper)) {
-      fitted_ = std::move(found.mixture);
-      fitted_by_ = one.id;
-    }
+    if (found.mixture) fitted_.push_back({*std::move(found.mixture), one.id, found.covers});
     if (!law_) law_ = std::move(found.law);
-    return take_smaller(found.gaussian, one.of_gaussian, certificate_.layers.back());
+    LayerTerms& last = certificate_.layers.back();
+    if (found.covers == 1) return take_smaller(found.gaussian, one.of_gaussian, last);
+    take_both(found.gaussian, found.gaussian, one.of_gaussian, *(certificate_.layers.end() - 2), last);
+    return found.gaussian.upper < INFINITY;
   }
 
   const Situation& situation_;
   const OutputRequest& request_;
   Certificate& certificate_;
   std::set<std::pair<std::string_view, Index>> with_bound_;
-  std::optional<FittedOutput> fitted_;
-  std::string fitted_by_;
+  std::vector<Fit> fitted_;
   std::shared_ptr<OutputDistribution> law_;
 };
 

@@ -27,6 +27,7 @@ struct LayerSituation {
   bool is_one_piece = false;             ///< its law is one Gaussian
   bool has_independent_neurons = false;  ///< in every piece
   bool has_convex_sizes = false;         ///< of all activations, (Y.27)
+  bool has_neuron_nodes = false;         ///< are all activations smooth or have one kink at zero? (Y.3)
   bool next_is_independent = false;      ///< weights and biases of the next layer, of each other
   bool next_is_random = false;           ///< weights of the next layer
   bool next_is_gaussian = false;         ///< weights and biases of the next layer
@@ -85,6 +86,7 @@ struct OutputFit {
   std::optional<FittedOutput> mixture;
   /// Of the push of the last hidden layer's piece; null where it is not known.
   std::shared_ptr<OutputDistribution> law = nullptr;
+  Index covers = 1;  ///< 2: distances are to the push through the last two hidden layers
 };
 
 struct Theorem {
@@ -103,7 +105,7 @@ struct Theorem {
   /// Fits a mixture of at most `most` components to the law of the output, as few as make its distance at
   /// most `wanted`. Called where all preconditions hold. Null: the theorem bounds what is given.
   OutputFit (*fit)(const Situation& situation, Index most, double wanted) = nullptr;
-  /// The theorem that bounds the Gaussian where this one fits.
+  /// The theorem that bounds the Gaussian where this one fits; `sharpen` is called where it does not.
   const char* of_gaussian = nullptr;
 
   /// Do all preconditions hold that can be told beforehand?
@@ -148,7 +150,7 @@ BoundContributions moment_contributions(const TheoremTable& theorems, const Netw
 /// Preconditions that several theorems share.
 namespace precondition {
 extern const Precondition kLastLayer, kOneOutput, kUnmasked, kNoMasks, kFewComponents, kIndependentNext,
-    kIndependentNeurons;
+    kIndependentNeurons, kNeuronNodes;
 }  // namespace precondition
 
 /// W2 between the true push of a piece through activation and layer and the Gaussian that stands for it.
@@ -163,5 +165,10 @@ UpperBound distance_over_pieces(const Situation& situation, PushDistance push_di
 /// Makes `local`, about the law of the output as a whole, the layer's local term where it is smaller. Is it
 /// finite?
 bool take_smaller(const UpperBound& local, const char* id, LayerTerms& terms);
+
+/// Where bounds of two layers' local terms together are smaller than their sums, the first term becomes what
+/// the second leaves of them. Theorems that come later in the table do not lower the second one's.
+void take_both(const UpperBound& w2, const UpperBound& w1, const char* id, LayerTerms& first,
+               const LayerTerms& second);
 
 }  // namespace mixcert

@@ -120,6 +120,8 @@ OperatorPointer dense_operator(const DenseLayer& layer);
 OperatorPointer average_pool_operator(const Window2d& window, const LayerShape& shape);
 /// scale_i x_i + shift_i, both computed from numbers of size |scale_i x_i| + sizes_i.
 OperatorPointer scale_operator(Vector scale, Vector shift, const Vector& sizes);
+/// Entries [first, first + size) of `inputs`.
+OperatorPointer slice_operator(Index inputs, Index first, Index size);
 /// x + offset + deviations o g.
 OperatorPointer noise_operator(Vector deviations, Vector offset);
 

@@ -35,6 +35,19 @@ Matrix masked(const MaskNode& node, const Matrix& normals, const Matrix& values)
   return made;
 }
 
+/// All of them, one below the other.
+Matrix stacked(const std::vector<const Matrix*>& parts) {
+  Index rows = 0;
+  for (const Matrix* part : parts) rows += part->rows();
+  Matrix all(rows, parts.front()->cols());
+  Index first = 0;
+  for (const Matrix* part : parts) {
+    all.middleRows(first, part->rows()) = *part;
+    first += part->rows();
+  }
+  return all;
+}
+
 Matrix maxima(const MaximumNode& node, Index size, const Matrix& values) {
   Matrix made(size, values.cols());
   const auto windows = static_cast<Index>(node.windows.size());
@@ -80,6 +93,7 @@ Matrix fixed_values(const GraphNode& node, const std::vector<const Matrix*>& in)
   if (const auto* own = std::get_if<ActivationNode>(&node.work))
     return ActivationMap(own->activation).apply(x);
   if (const auto* own = std::get_if<MaximumNode>(&node.work)) return maxima(*own, node.size, x);
+  if (std::holds_alternative<ConcatNode>(node.work)) return stacked(in);
   Matrix sum = x;
   for (std::size_t i = 1; i < in.size(); ++i) sum += *in[i];
   return sum;

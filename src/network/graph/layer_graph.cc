@@ -21,12 +21,13 @@ Index GraphNode::random_count() const {
   return std::visit(
       Overloaded{[](const AffineNode& node) { return node.layer->normals(); },
                  [&](const MaskNode& node) { return size / node.together; },
-                 [](const OneOf<InputNode, ActivationNode, MaximumNode, SumNode> auto&) { return Index{0}; }},
+                 [](const OneOf<InputNode, ActivationNode, MaximumNode, SumNode, ConcatNode> auto&) {
+                   return Index{0};
+                 }},
       work);
 }
 
-LayerGraph::LayerGraph(std::vector<GraphNode> nodes, bool has_canonical_form)
-    : nodes_(std::move(nodes)), last_use_(nodes_.size()), has_canonical_form_(has_canonical_form) {
+LayerGraph::LayerGraph(std::vector<GraphNode> nodes) : nodes_(std::move(nodes)), last_use_(nodes_.size()) {
   for (std::size_t k = 0; k < nodes_.size(); ++k) {
     for (const Index before : nodes_[k].from)
       last_use_[static_cast<std::size_t>(before)] = static_cast<Index>(k);
@@ -56,6 +57,16 @@ bool LayerGraph::has_own_noise() const {
     const auto* affine = std::get_if<AffineNode>(&node.work);
     return affine != nullptr && affine->layer->is_noise();
   });
+}
+
+bool LayerGraph::has_canonical_form() const {
+  Index needed = 0;  // the last node that looks at those met so far
+  for (Index k = 0; k < size(); ++k) {
+    const auto* mask = std::get_if<MaskNode>(&node(k).work);
+    if (mask != nullptr && (mask->together > 1 || needed > k)) return false;
+    needed = std::max(needed, last_use(k));
+  }
+  return true;
 }
 
 double LayerGraph::written_out() const {
@@ -94,7 +105,15 @@ GraphBuilder::GraphBuilder(const LayerShape& input) : shape_(input) {
   nodes_.push_back({"input", {}, input.size(), InputNode{}});
 }
 
+void GraphBuilder::see(std::string title, std::vector<Index> nodes, const LayerShape& shape) {
+  title_ = std::move(title);
+  seen_ = std::move(nodes);
+  current_ = seen_.front();
+  shape_ = shape;
+}
+
 void GraphBuilder::append(GraphNode node) {
+  check_draw_bytes(node.title, static_cast<double>(node.size));
   nodes_.push_back(std::move(node));
   current_ = static_cast<Index>(nodes_.size()) - 1;
 }
@@ -116,36 +135,21 @@ void GraphBuilder::maximum(const std::string& title, const Window2d& window) {
 
 void GraphBuilder::mask(const std::string& title, const Mask& mask, Index together) {
   if (mask.is_none()) return;
-  has_canonical_form_ = has_canonical_form_ && together == 1 && depth_ == 0;
   append({title, {current_}, shape_.size(), MaskNode{mask, together}});
 }
 
-void GraphBuilder::sum(const std::string& title, Index other) {
-  append({title, {current_, other}, nodes_[static_cast<std::size_t>(current_)].size, SumNode{}});
-}
+void GraphBuilder::sum() { append({title_, seen_, shape_.size(), SumNode{}}); }
 
-void GraphBuilder::enter_block(bool has_layers_in_skip) {
-  has_canonical_form_ = has_canonical_form_ && depth_ == 0 && !has_layers_in_skip;
-  ++depth_;
-}
-
-void GraphBuilder::go_back(Index node, const LayerShape& shape) {
-  current_ = node;
-  shape_ = shape;
-}
-
-void GraphBuilder::add(const LayerSpec& spec) {
-  const LayerKindPointer layer = layer_kind(spec);
-  const LayerShape after = layer->shape_after(shape_);
-  check_draw_bytes(layer->title(), static_cast<double>(after.size()));
-  layer->add_to(*this);
-  shape_ = after;
+void GraphBuilder::concat() {
+  Index size = 0;
+  for (const Index node : seen_) size += nodes_[static_cast<std::size_t>(node)].size;
+  append({title_, seen_, size, ConcatNode{}});
 }
 
 LayerGraph GraphBuilder::finish() && {
   // Values that are seen twice at the end of a network would be no output of their own.
   require(current_ == static_cast<Index>(nodes_.size()) - 1, "network: expected the last layer at the end");
-  return LayerGraph(std::move(nodes_), has_canonical_form_);
+  return LayerGraph(std::move(nodes_));
 }
 
 std::string graph_refusal(const std::vector<LayerSpec>& layers) {
@@ -164,8 +168,12 @@ std::string graph_refusal(const std::vector<LayerSpec>& layers) {
   return "";
 }
 
-LayerGraph build_graph(const std::vector<LayerSpec>& layers, const LayerShape& input,
-                       const InputNoise::Component* noise) {
+LayerGraph build_graph(const GraphPlan& plan, Index first, const InputNoise::Component* noise) {
+  const std::vector<Index> live = plan.live_at(first);
+  Index total = 0;
+  for (const Index k : live) total += plan.shape(k).size();
+  const LayerShape input = live.size() == 1 ? plan.shape(live.front()) : LayerShape{total, {}, false};
+  check_draw_bytes("values that pass other layers", plan.most_passing(plan.size()));
   GraphBuilder builder(input);
   if (noise != nullptr) {
     const auto& law = std::get<IndependentBias>(noise->law);
@@ -173,13 +181,33 @@ LayerGraph build_graph(const std::vector<LayerSpec>& layers, const LayerShape& i
     builder.affine("input noise",
                    noise_operator(law.variance.cwiseSqrt(), noise->offset.size() > 0 ? noise->offset : none));
   }
-  for (const LayerSpec& layer : layers) builder.add(layer);
+  std::vector<Index> places(static_cast<std::size_t>(plan.size()) + 1);  // of kListInput, then of nodes
+  const auto place = [&](Index k) -> Index& { return places[static_cast<std::size_t>(k + 1)]; };
+  Index begin = 0;
+  for (const Index k : live) {
+    const Index size = plan.shape(k).size();
+    if (live.size() > 1) {
+      builder.see("features", {0}, input);
+      builder.affine("features", slice_operator(total, begin, size));
+    }
+    place(k) = builder.current();
+    begin += size;
+  }
+  for (Index k = first; k < plan.size(); ++k) {
+    const PlanNode& node = plan.node(k);
+    std::vector<Index> nodes;
+    for (const Index from : node.inputs) nodes.push_back(place(from));
+    check_draw_bytes(node.title, static_cast<double>(node.shape.size()));
+    builder.see(node.title, std::move(nodes), plan.shape(node.inputs.front()));
+    layer_kind(*node.layer)->add_to(builder);
+    place(k) = builder.current();
+  }
   return std::move(builder).finish();
 }
 
 LayerGraph build_graph(const std::vector<LayerSpec>& layers) {
   require(!layers.empty(), "network: expected at least one layer, got none");
-  return build_graph(layers, input_shape(layers));
+  return build_graph(GraphPlan(layers, input_shape(layers)), 0);
 }
 
 LayerGraph with_combined_output(const LayerGraph& graph, const Vector& weights) {
@@ -188,7 +216,7 @@ LayerGraph with_combined_output(const LayerGraph& graph, const Vector& weights) 
   const DenseLayer row("functional", weights.transpose(), Vector::Zero(1), DeterministicWeights{},
                        DeterministicBias{});
   nodes.push_back({"functional", {graph.size() - 1}, 1, AffineNode{dense_operator(row)}});
-  return LayerGraph(std::move(nodes), graph.has_canonical_form());
+  return LayerGraph(std::move(nodes));
 }
 
 }  // namespace mixcert

@@ -1,9 +1,9 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // A network as a graph of layers that keep their structure, docs/theory/graphs.md: affine operators,
-// activations, maxima, masks and sums of branches. Nothing is written out as a matrix, so that convolutional
-// networks of real size fit; what propagates laws through every layer needs the canonical network
-// (network.h).
+// activations, maxima, masks, sums and concatenations of branches. Nothing is written out as a matrix, so
+// that convolutional networks of real size fit; what propagates laws through every layer needs the canonical
+// network (network.h).
 #pragma once
 
 #include <string>
@@ -14,6 +14,7 @@
 #include "mixcert/network/layer_spec.h"
 #include "mixcert/network/network.h"
 #include "network/graph/affine_operator.h"
+#include "network/layers/graph_plan.h"
 
 namespace mixcert {
 
@@ -41,8 +42,11 @@ struct MaskNode {
 };
 /// Of two nodes or more.
 struct SumNode {};
+/// Two nodes or more, one after the other.
+struct ConcatNode {};
 
-using NodeWork = std::variant<InputNode, AffineNode, ActivationNode, MaximumNode, MaskNode, SumNode>;
+using NodeWork =
+    std::variant<InputNode, AffineNode, ActivationNode, MaximumNode, MaskNode, SumNode, ConcatNode>;
 
 struct GraphNode {
   std::string title;        ///< of the layer that it stands for
@@ -57,7 +61,7 @@ struct GraphNode {
 /// In topological order; the first node is the input, the last one the output.
 class LayerGraph {
  public:
-  explicit LayerGraph(std::vector<GraphNode> nodes, bool has_canonical_form = true);
+  explicit LayerGraph(std::vector<GraphNode> nodes);
 
   [[nodiscard]] Index size() const { return static_cast<Index>(nodes_.size()); }
   [[nodiscard]] const GraphNode& node(Index k) const { return nodes_[static_cast<std::size_t>(k)]; }
@@ -71,9 +75,9 @@ class LayerGraph {
   [[nodiscard]] bool has_jumps() const;
   /// Noise that every input draws for itself.
   [[nodiscard]] bool has_own_noise() const;
-  /// Can it be written as a canonical network (network.h)? Layers in skips, masks and blocks in blocks, and
-  /// masks of whole channels cannot.
-  [[nodiscard]] bool has_canonical_form() const { return has_canonical_form_; }
+  /// Can it be written as a canonical network (network.h)? Masks of whole channels, and masks beside which
+  /// other values pass, cannot (O.19).
+  [[nodiscard]] bool has_canonical_form() const;
   /// Entries of all layers written out as matrices.
   [[nodiscard]] double written_out() const;
   /// Activations and maxima.
@@ -84,7 +88,6 @@ class LayerGraph {
  private:
   std::vector<GraphNode> nodes_;
   std::vector<Index> last_use_;
-  bool has_canonical_form_;
 };
 
 /// Adds node after node; layers of every kind know what to add (layer_kind.h).
@@ -92,41 +95,38 @@ class GraphBuilder {
  public:
   explicit GraphBuilder(const LayerShape& input);
 
-  /// In front of the layer that is being added.
+  /// The next layer, called `title`, sees these nodes, the first of which has this shape.
+  void see(std::string title, std::vector<Index> nodes, const LayerShape& shape);
+  /// In front of the layer that is being added: of its first input.
   [[nodiscard]] const LayerShape& shape() const { return shape_; }
-  /// The node whose values the next layer sees.
+  /// The node whose values the layers so far give.
   [[nodiscard]] Index current() const { return current_; }
 
   void affine(const std::string& title, OperatorPointer layer);
   void activation(const std::string& title, const Activation& activation);
   void maximum(const std::string& title, const Window2d& window);
   void mask(const std::string& title, const Mask& mask, Index together);
-  /// The current values and those of `other`.
-  void sum(const std::string& title, Index other);
-  /// Around the layers of a residual block.
-  void enter_block(bool has_layers_in_skip);
-  void leave_block() { --depth_; }
-  /// The next layer sees this node, of this shape.
-  void go_back(Index node, const LayerShape& shape);
+  /// Of all nodes that the layer sees.
+  void sum();
+  void concat();
 
-  void add(const LayerSpec& spec);
   [[nodiscard]] LayerGraph finish() &&;
 
  private:
   void append(GraphNode node);
 
+  std::string title_;
   LayerShape shape_;
-  Index current_ = 0, depth_ = 0;
-  bool has_canonical_form_ = true;
+  Index current_ = 0;
+  std::vector<Index> seen_ = {0};
   std::vector<GraphNode> nodes_;
 };
 
 /// Why layers have no operators, in a sentence; empty: they have.
 std::string graph_refusal(const std::vector<LayerSpec>& layers);
-/// No mixture may be left in `layers` (mixture_choices.h), the first of which sees `input`, with noise added
-/// to it or null. Throws InvalidArgument for layers that have no operator.
-LayerGraph build_graph(const std::vector<LayerSpec>& layers, const LayerShape& input,
-                       const InputNoise::Component* noise = nullptr);
+/// The nodes of the plan from `first` on; the graph's input are the values plan.live_at(first), one after the
+/// other, with noise added to it or null. Throws InvalidArgument for layers that have no operator.
+LayerGraph build_graph(const GraphPlan& plan, Index first, const InputNoise::Component* noise = nullptr);
 LayerGraph build_graph(const std::vector<LayerSpec>& layers);
 /// One output w'y in place of all.
 LayerGraph with_combined_output(const LayerGraph& graph, const Vector& weights);

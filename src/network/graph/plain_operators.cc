@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Average pooling, batch norm and additive noise as operators, docs/theory/graphs.md (O.1).
+// Average pooling, batch norm, slices and additive noise as operators, docs/theory/graphs.md (O.1).
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -113,6 +113,28 @@ class ScaleOperator final : public FixedOperator {
   double size_;
 };
 
+class SliceOperator final : public FixedOperator {
+ public:
+  SliceOperator(Index inputs, Index first, Index size) : inputs_(inputs), first_(first), size_(size) {}
+
+  [[nodiscard]] Index inputs() const override { return inputs_; }
+  [[nodiscard]] Index outputs() const override { return size_; }
+  [[nodiscard]] Matrix apply(const Matrix& x) const override { return linear(x); }
+  [[nodiscard]] Matrix linear(const Matrix& x) const override { return x.middleRows(first_, size_); }
+  [[nodiscard]] Matrix transpose(const Matrix& y) const override {
+    Matrix x = Matrix::Zero(inputs_, y.cols());
+    x.middleRows(first_, size_) = y;
+    return x;
+  }
+  [[nodiscard]] Norms norms() const override { return {1.0, 0.0, 0.0}; }
+  /// Nothing is computed.
+  [[nodiscard]] double apply_error(double /*size*/) const override { return 0.0; }
+  [[nodiscard]] Sizes sizes() const override { return {static_cast<double>(size_), 0.0, 1}; }
+
+ private:
+  Index inputs_, first_, size_;
+};
+
 class NoiseOperator final : public AffineOperator {
  public:
   NoiseOperator(Vector deviations, Vector offset)
@@ -180,6 +202,9 @@ OperatorPointer average_pool_operator(const Window2d& window, const LayerShape& 
 }
 OperatorPointer scale_operator(Vector scale, Vector shift, const Vector& sizes) {
   return std::make_shared<ScaleOperator>(std::move(scale), std::move(shift), sizes);
+}
+OperatorPointer slice_operator(Index inputs, Index first, Index size) {
+  return std::make_shared<SliceOperator>(inputs, first, size);
 }
 OperatorPointer noise_operator(Vector deviations, Vector offset) {
   return std::make_shared<NoiseOperator>(std::move(deviations), std::move(offset));

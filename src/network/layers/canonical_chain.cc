@@ -1,12 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Rules of the canonical form (L.5), (L.7).
+// Rules of the canonical form (L.5), (O.18), (O.19).
 #include "network/layers/canonical_chain.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "mixcert/core/error.h"
+#include "network/layers/layer_placement.h"
 #include "network/layers/layer_transforms.h"
 
 namespace mixcert {
@@ -31,40 +32,100 @@ DenseLayer renamed(const DenseLayer& layer, std::string name) {
 
 }  // namespace
 
-bool CanonicalChain::nothing_waits() const {
-  return waiting_mask_.is_none() && waiting_activation_.is_uniform() &&
-         is_identity(waiting_activation_.common());
+CanonicalChain::CanonicalChain(const std::vector<std::pair<Index, Index>>& values, MemoryBudget& budget)
+    : budget_(budget) {
+  for (const auto& [name, size] : values) {
+    values_[name] = counted_from(total_, size);
+    total_ += size;
+  }
 }
 
+void CanonicalChain::begin(const std::vector<Index>& inputs, const std::vector<Index>& gone) {
+  current_.clear();
+  if (inputs == gone && inputs.size() == 1) {
+    current_ = std::move(values_.at(inputs.front()));
+  } else {
+    for (const Index name : inputs) {
+      const Coordinates& own = values_.at(name);
+      current_.insert(current_.end(), own.begin(), own.end());
+    }
+  }
+  for (const Index name : gone) values_.erase(name);
+}
+
+bool CanonicalChain::activation_waits() const {
+  return !waiting_activation_.is_uniform() || !is_identity(waiting_activation_.common());
+}
+
+bool CanonicalChain::nothing_waits() const { return waiting_mask_.is_none() && !activation_waits(); }
+
 DenseLayer* CanonicalChain::open_layer() {
-  const bool open = !layers_.empty() && nothing_waits() && !duplicate_;
-  return open ? &layers_.back() : nullptr;
+  return !layers_.empty() && nothing_waits() ? &layers_.back() : nullptr;
+}
+
+Coordinates CanonicalChain::passing() const {
+  std::vector<bool> is_taken(static_cast<std::size_t>(total_), false);
+  Coordinates passed;
+  for (const auto& [name, coordinates] : values_) {
+    for (const Index c : coordinates) {
+      if (!is_taken[static_cast<std::size_t>(c)]) passed.push_back(c);
+      is_taken[static_cast<std::size_t>(c)] = true;
+    }
+  }
+  return passed;
+}
+
+bool CanonicalChain::sees_everything() const {
+  return values_.empty() && current_ == counted_from(0, total_);
+}
+
+bool CanonicalChain::is_alone(const Coordinates& at) const {
+  std::vector<int> looks(static_cast<std::size_t>(total_), 0);
+  for (const Index c : current_) ++looks[static_cast<std::size_t>(c)];
+  for (const Index c : passing()) ++looks[static_cast<std::size_t>(c)];
+  return std::all_of(at.begin(), at.end(), [&](Index c) { return looks[static_cast<std::size_t>(c)] == 1; });
+}
+
+void CanonicalChain::renumber(Index made, const Coordinates& passed) {
+  Coordinates place(static_cast<std::size_t>(total_), -1);
+  for (std::size_t i = 0; i < passed.size(); ++i)
+    place[static_cast<std::size_t>(passed[i])] = made + static_cast<Index>(i);
+  for (auto& [name, coordinates] : values_) {
+    for (Index& c : coordinates) c = place[static_cast<std::size_t>(c)];
+  }
+  current_ = counted_from(0, made);
+  total_ = made + static_cast<Index>(passed.size());
 }
 
 void CanonicalChain::identity(const std::string& name) {
-  budget_.take_matrix("an identity layer of " + std::to_string(width_) + " coordinates", width_, width_);
-  affine(identity_layer(name, width_, Vector::Zero(width_), DeterministicBias{}));
+  budget_.take_matrix("an identity layer of " + std::to_string(width()) + " coordinates", width(), width());
+  affine(identity_layer(name, width(), Vector::Zero(width()), DeterministicBias{}));
 }
 
 void CanonicalChain::make_room_for_mask() {
-  // The first layer of a network has no mask.
+  // The first layer of a network has no mask. All coordinates stay where they are: values that look at one
+  // see one and the same factor.
   if (!layers_.empty() || waiting_mask_.is_none()) return;
   const Mask mask = std::exchange(waiting_mask_, Mask());
-  identity("input");
+  budget_.take_matrix("an identity layer of " + std::to_string(total_) + " coordinates", total_, total_);
+  append(identity_layer("input", total_, Vector::Zero(total_), DeterministicBias{}));
   waiting_mask_ = mask;
 }
 
 void CanonicalChain::affine(DenseLayer layer) {
   make_room_for_mask();
+  // Random weights on a coordinate that is seen twice need one for each, a law without room needs all.
+  const bool is_doubled = layer.has_random_weights() && has_repeats(current_);
+  if (is_doubled || (!has_room(layer) && values_.empty() && !sees_everything())) identity("identity");
   const Index outputs = layer.outputs();
-  if (skip_ > 0) {
-    const Index columns = layer.inputs() + (duplicate_ ? 0 : skip_);
-    budget_.take_matrix("layer '" + layer.name() + "' in a residual block", 2 * (outputs + skip_), columns);
-    layer = with_skip(layer, skip_, duplicate_);
+  const Coordinates passed = passing();
+  if (!sees_everything()) {
+    budget_.take_matrix("layer '" + layer.name() + "' beside values that pass it",
+                        2 * (outputs + static_cast<Index>(passed.size())), total_);
+    layer = placed(layer, current_, total_, passed);
   }
-  duplicate_ = false;
-  width_ = outputs;
   append(std::move(layer));
+  renumber(outputs, passed);
 }
 
 void CanonicalChain::append(DenseLayer layer) {
@@ -79,22 +140,35 @@ void CanonicalChain::append(DenseLayer layer) {
   masks_.push_back(std::exchange(waiting_mask_, Mask()));
 }
 
-void CanonicalChain::replace_last(DenseLayer layer) { layers_.back() = std::move(layer); }
-
-void CanonicalChain::activation(const Activation& activation, std::vector<bool> unchanged) {
+void CanonicalChain::activation(const Activation& activation, const std::vector<bool>& unchanged) {
   if (is_identity(activation)) return;
-  const bool waits = !waiting_activation_.is_uniform() || !is_identity(waiting_activation_.common());
-  if (duplicate_ || waits || !commutes(activation, waiting_mask_)) identity("identity");
-  if (skip_ > 0) {
-    unchanged.resize(static_cast<std::size_t>(width_), false);
-    unchanged.resize(static_cast<std::size_t>(width_ + skip_), true);
+  const auto acted = [&] {
+    Coordinates at;
+    for (std::size_t j = 0; j < current_.size(); ++j) {
+      if (unchanged.empty() || !unchanged[j]) at.push_back(current_[j]);
+    }
+    return at;
+  };
+  const auto is_acted_on = [&](Index c) { return waiting_activation_.at(c) == waiting_activation_.common(); };
+  // Two branches share a step where one function acts on coordinates that each has alone.
+  const Coordinates at = acted();
+  const bool is_free = !activation_waits() || (activation == waiting_activation_.common() &&
+                                               std::none_of(at.begin(), at.end(), is_acted_on));
+  if (!is_free || !is_alone(at) || !commutes(activation, waiting_mask_)) identity("identity");
+  std::vector<bool> flags(static_cast<std::size_t>(total_), true);
+  if (activation_waits()) {
+    for (Index c = 0; c < total_; ++c) flags[static_cast<std::size_t>(c)] = !is_acted_on(c);
   }
-  waiting_activation_ = ActivationMap(activation, std::move(unchanged));
+  for (const Index c : acted()) flags[static_cast<std::size_t>(c)] = false;
+  waiting_activation_ = ActivationMap(activation, std::move(flags));
 }
 
-void CanonicalChain::mask(const Mask& mask) {
+void CanonicalChain::mask(const std::string& title, const Mask& mask) {
   if (mask.is_none()) return;
-  require(skip_ == 0, "residual: expected no dropout inside a block behind a random layer, got one");
+  require(values_.empty(), title +
+                               ": drops a part of what later layers see, and the canonical form has no "
+                               "masks of parts; certify --simulate and sample take it as it is");
+  if (has_repeats(current_)) identity("identity");
   const bool both = waiting_mask_.kind() == Mask::Kind::Bernoulli && mask.kind() == Mask::Kind::Bernoulli;
   // The product of independent factors is kept with the product of the probabilities. 1 - (that product)
   // would lose small rates, and a rate near one loses what is kept: then masks stay two.
@@ -109,43 +183,64 @@ void CanonicalChain::mask(const Mask& mask) {
 
 void CanonicalChain::noise(const std::string& name, const Vector& offset, const BiasCovariance& law) {
   has_noise_ = true;
-  if (const DenseLayer* open = open_layer()) {
-    Vector longer = Vector::Zero(open->outputs());
-    longer.head(width_) = offset;
-    if (auto noisy = with_noise(*open, longer, padded(law, skip_))) return replace_last(*std::move(noisy));
+  DenseLayer* open = open_layer();
+  if (open != nullptr && is_alone(current_)) {
+    Vector longer = Vector::Zero(total_);
+    longer(current_) = offset;
+    if (auto noisy = with_noise(*open, longer, scattered(law, current_, total_))) {
+      *open = *std::move(noisy);
+      return;
+    }
   }
-  budget_.take_matrix("an identity layer of " + std::to_string(width_) + " coordinates", width_, width_);
-  affine(identity_layer(name, width_, offset, law));
+  budget_.take_matrix("an identity layer of " + std::to_string(width()) + " coordinates", width(), width());
+  affine(identity_layer(name, width(), offset, law));
 }
 
 void CanonicalChain::scale(const std::string& name, const BatchNormScale& scale) {
-  if (const DenseLayer* open = open_layer()) {
-    Vector factor = Vector::Ones(open->outputs());
-    Vector shift = Vector::Zero(open->outputs());
-    factor.head(width_) = scale.scale;
-    shift.head(width_) = scale.shift;
-    if (can_scale_rows(*open, factor)) return replace_last(scaled_rows(*open, factor, shift));
+  DenseLayer* open = open_layer();
+  if (open != nullptr && is_alone(current_)) {
+    Vector factor = Vector::Ones(total_);
+    Vector shift = Vector::Zero(total_);
+    factor(current_) = scale.scale;
+    shift(current_) = scale.shift;
+    if (can_scale_rows(*open, factor)) {
+      *open = scaled_rows(*open, factor, shift);
+      return;
+    }
   }
-  budget_.take_matrix("batch_norm '" + name + "'", width_, width_);
+  budget_.take_matrix("layer '" + name + "'", width(), width());
   affine({name, scale.scale.asDiagonal(), scale.shift, DeterministicWeights{}, DeterministicBias{}});
 }
 
-void CanonicalChain::begin_residual() {
-  require(skip_ == 0, "residual: expected no block inside a block behind a random layer, got one");
-  // Before the values are doubled: the skip and the layers see one and the same factors.
-  make_room_for_mask();
-  skip_ = width_;
-  duplicate_ = true;
+void CanonicalChain::sum(const std::string& name, Index terms) {
+  const Index size = width() / terms;
+  const Coordinates passed = passing();
+  std::vector<Coordinates> rows(static_cast<std::size_t>(size));
+  for (std::size_t j = 0; j < current_.size(); ++j) rows[j % rows.size()].push_back(current_[j]);
+  for (Coordinates& row : single_rows(passed)) rows.push_back(std::move(row));
+  DenseLayer* open = open_layer();
+  auto combined = open != nullptr ? with_combined_rows(*open, rows) : std::nullopt;
+  if (combined) {
+    *open = *std::move(combined);
+  } else {
+    make_room_for_mask();
+    budget_.take_matrix("layer '" + name + "'", static_cast<Index>(rows.size()), total_);
+    append(combining_layer(name, rows, total_));
+  }
+  renumber(size, passed);
 }
 
-void CanonicalChain::end_residual() {
-  if (open_layer() == nullptr) identity("residual");
-  replace_last(with_skip_added(layers_.back()));
-  skip_ = 0;
-}
-
-Network CanonicalChain::finish(std::shared_ptr<const FeatureMap> front) {
-  if (open_layer() == nullptr) identity("output");
+Network CanonicalChain::finish(Index name, std::shared_ptr<const FeatureMap> front) {
+  begin({name}, {name});
+  DenseLayer* open = open_layer();
+  if (open == nullptr || !sees_everything()) {
+    auto selected = open != nullptr ? with_combined_rows(*open, single_rows(current_)) : std::nullopt;
+    if (selected) {
+      *open = *std::move(selected);
+    } else {
+      identity("output");
+    }
+  }
   return {std::move(layers_), std::move(activations_), std::move(masks_), std::move(front), has_noise_};
 }
 

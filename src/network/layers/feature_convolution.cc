@@ -35,10 +35,6 @@ class ConvolutionStep : public FeatureStep {
     return {std::move(values), raised(bound, taps + 4)};
   }
 
-  [[nodiscard]] double scratch_bytes() const override {
-    return 8.0 * static_cast<double>(positions()) * static_cast<double>(kernel_.rows());
-  }
-
  private:
   [[nodiscard]] Index positions() const { return out_image_.height * out_image_.width; }
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "mixcert/core/rounding.h"
 #include "mixcert/network/layer_spec.h"
@@ -13,6 +12,7 @@
 
 namespace mixcert {
 
+class GraphPlan;
 class MemoryBudget;
 
 struct BoundedValues {
@@ -28,11 +28,7 @@ class FeatureStep {
   virtual ~FeatureStep() = default;
 
   [[nodiscard]] virtual BoundedValues apply(BoundedValues input) const = 0;
-  /// Memory that apply() needs beside its input and output.
-  [[nodiscard]] virtual double scratch_bytes() const { return 0.0; }
 };
-
-using FeatureSteps = std::vector<std::unique_ptr<FeatureStep>>;
 
 /// What underflow can hide in a sum of up to 2^40 products, and more.
 inline constexpr double kFeatureUnderflow = 1e-300;
@@ -46,16 +42,11 @@ inline Vector raised(const Eigen::Ref<const Vector>& bound, Index operation_coun
 /// feature_convolution.cc; steps of other layers are in their kinds' sources.
 std::unique_ptr<FeatureStep> convolution_step(const Conv2dSpec& spec);
 
-/// One after the other.
-BoundedValues run_steps(const FeatureSteps& steps, BoundedValues state);
+/// Takes what the steps of the first `last` nodes will need.
+void charge_steps(const GraphPlan& plan, Index last, MemoryBudget& budget);
 
-/// The layers of `specs`, all deterministic, on an input of the given shape; those that change nothing give
-/// no step.
-FeatureSteps feature_steps(const std::vector<LayerSpec>& specs, LayerShape shape);
-/// Takes what their steps will need.
-void charge_steps(const std::vector<LayerSpec>& specs, LayerShape shape, MemoryBudget& budget);
-
-/// The map of the steps; `scratch_bytes` of the largest is what the caller has to allow.
-std::shared_ptr<const FeatureMap> make_feature_map(FeatureSteps steps, Index inputs, Index outputs);
+/// The first `cut` nodes, all of them deterministic: the features are plan.live_at(cut), one after the other.
+/// Null where these are the inputs as they are.
+std::shared_ptr<const FeatureMap> make_feature_map(const GraphPlan& plan, Index cut);
 
 }  // namespace mixcert

@@ -34,11 +34,33 @@ class KindOf : public LayerKind {
   const Spec& spec_;
 };
 
-/// No layers inside it.
+/// Sees one entry.
 template <class Spec>
-class SingleLayer : public KindOf<Spec> {
+class OneInput : public KindOf<Spec> {
  public:
   using KindOf<Spec>::KindOf;
+
+  [[nodiscard]] LayerShape shape_behind(const std::vector<LayerShape>& before) const final {
+    return geometry(before.front());
+  }
+  [[nodiscard]] std::unique_ptr<FeatureStep> make_step(const std::vector<LayerShape>& before) const final {
+    return step(before.front());
+  }
+  void charge(const std::vector<LayerShape>& before, MemoryBudget& budget) const final {
+    charge_step(before.front(), budget);
+  }
+
+  // What LayerKind asks, of the one input.
+  [[nodiscard]] virtual LayerShape geometry(const LayerShape& before) const = 0;
+  [[nodiscard]] virtual std::unique_ptr<FeatureStep> step(const LayerShape& before) const = 0;
+  virtual void charge_step(const LayerShape& before, MemoryBudget& budget) const = 0;
+};
+
+/// No layers inside it. `Base` says how many entries it sees.
+template <class Spec, class Base = OneInput<Spec>>
+class SingleLayer : public Base {
+ public:
+  using Base::Base;
 
   [[nodiscard]] InnerLayers inner() const final { return {}; }
   [[nodiscard]] std::optional<LayerSpec> named(const std::string& place) const override {
@@ -56,10 +78,10 @@ class SingleLayer : public KindOf<Spec> {
 };
 
 /// Never random.
-template <class Spec>
-class DeterministicLayer : public SingleLayer<Spec> {
+template <class Spec, class Base = OneInput<Spec>>
+class DeterministicLayer : public SingleLayer<Spec, Base> {
  public:
-  using SingleLayer<Spec>::SingleLayer;
+  using SingleLayer<Spec, Base>::SingleLayer;
 
   [[nodiscard]] bool is_deterministic() const final { return true; }
   [[nodiscard]] LayerSpec without_noise() const final { return this->spec(); }

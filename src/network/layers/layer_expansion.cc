@@ -16,11 +16,15 @@ std::string mebibytes(double bytes) { return format_number(std::ceil(bytes / 104
 }  // namespace
 
 void MemoryBudget::take(const std::string& what, double bytes) {
+  ask(what, bytes);
+  left_ -= bytes;
+}
+
+void MemoryBudget::ask(const std::string& what, double bytes) const {
   if (bytes > left_) {
     throw ResourceError(what + " needs " + mebibytes(bytes) + " written out as a matrix, " +
                         mebibytes(left_) + " of " + mebibytes(max_bytes_) + " are left");
   }
-  left_ -= bytes;
 }
 
 }  // namespace mixcert

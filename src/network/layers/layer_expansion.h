@@ -21,6 +21,8 @@ class MemoryBudget {
 
   /// Throws ResourceError naming the size unless it is still there.
   void take(const std::string& what, double bytes);
+  /// The same, and nothing is taken.
+  void ask(const std::string& what, double bytes) const;
   void take_matrix(const std::string& what, Index rows, Index columns) {
     take(what, 8.0 * static_cast<double>(rows) * static_cast<double>(columns));
   }

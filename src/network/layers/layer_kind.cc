@@ -3,7 +3,10 @@
 // Answers of layers, whichever kind they are: what layer_spec.h declares for all of them.
 #include "network/layers/layer_kind.h"
 
+#include <algorithm>
+
 #include "mixcert/core/error.h"
+#include "network/layers/graph_plan.h"
 
 namespace mixcert {
 
@@ -15,28 +18,55 @@ Index OwnTensors::count() const {
 }
 
 std::string LayerKind::title() const {
-  return name() == nullptr ? std::string(type()) : std::string(type()) + " '" + *name() + "'";
+  const std::string& own = name() != nullptr && !name()->empty() ? *name() : node_;
+  return name() == nullptr && own.empty() ? std::string(type()) : std::string(type()) + " '" + own + "'";
 }
 
-LayerShape LayerKind::shape_after(const LayerShape& before) const {
+LayerShape LayerKind::shape_after(const std::vector<LayerShape>& before) const {
   check_numbers();
-  return geometry(before);
+  return shape_behind(before);
 }
 
 LayerKindPointer layer_kind(const LayerSpec& spec) {
-  return std::visit([](const auto& one) { return kind(one); }, spec.variant());
+  NewLayerKind made = std::visit([](const auto& one) { return kind(one); }, spec.variant());
+  made->set_node(spec.node);
+  return made;
+}
+
+LayerSpec seeing(LayerSpec spec, std::string node, std::vector<std::string> inputs) {
+  spec.node = std::move(node);
+  spec.inputs = std::move(inputs);
+  return spec;
+}
+
+std::string node_name(const LayerSpec& spec) {
+  if (!spec.node.empty()) return spec.node;
+  const LayerKindPointer layer = layer_kind(spec);
+  return layer->name() == nullptr ? std::string() : *layer->name();
+}
+
+LayerSpec in_place_of(const LayerSpec& spec, LayerSpec made) {
+  return seeing(std::move(made), spec.node, spec.inputs);
 }
 
 void name_layers(std::vector<LayerSpec>& layers, const std::string& prefix) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (auto named = layer_kind(layers[i])->named(prefix + std::to_string(i))) layers[i] = *std::move(named);
+    const std::string& node = layers[i].node;
+    const std::string place = node.empty() ? prefix + std::to_string(i) : node;  // in files they are one
+    if (auto named = layer_kind(layers[i])->named(place))
+      layers[i] = in_place_of(layers[i], *std::move(named));
   }
 }
 
 void ask_input(const std::vector<LayerSpec>& layers, InputShape& input) {
-  for (const LayerSpec& spec : layers) {
-    if (input.told) return;
-    layer_kind(spec)->tell_input(input);
+  const std::vector<std::vector<Index>> links = linked_entries(layers);
+  std::vector<bool> leaves_size;  // is what an entry gives as large as what the list sees?
+  for (std::size_t k = 0; k < layers.size() && !input.told; ++k) {
+    const bool sees_size = std::any_of(links[k].begin(), links[k].end(), [&](Index from) {
+      return from == kListInput || leaves_size[static_cast<std::size_t>(from)];
+    });
+    if (sees_size) layer_kind(layers[k])->tell_input(input);
+    leaves_size.push_back(sees_size && !std::holds_alternative<ConcatSpec>(layers[k].variant()));
   }
 }
 
@@ -55,12 +85,13 @@ LayerShape input_shape(const std::vector<LayerSpec>& layers) {
 }
 
 LayerShape shape_after(const LayerSpec& spec, const LayerShape& before) {
-  return layer_kind(spec)->shape_after(before);
+  return layer_kind(spec)->shape_after({before});
 }
 
 std::vector<LayerShape> layer_shapes(const std::vector<LayerSpec>& layers) {
   std::vector<LayerShape> shapes = {input_shape(layers)};
-  for (const LayerSpec& spec : layers) shapes.push_back(shape_after(spec, shapes.back()));
+  const std::vector<LayerShape> behind = entry_shapes(layers, shapes.front());
+  shapes.insert(shapes.end(), behind.begin(), behind.end());
   return shapes;
 }
 

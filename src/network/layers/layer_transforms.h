@@ -1,7 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Layers made from layers: rows scaled (L.3), coordinates carried past a layer and added behind it (L.7),
-// noise on the outputs (L.5).
+// Layers made from layers: rows scaled (L.3), noise on the outputs (L.5).
 #pragma once
 
 #include <optional>
@@ -18,23 +17,10 @@ bool can_scale_rows(const DenseLayer& layer, const Vector& scale);
 /// The law of diag(scale) (W x + b) + shift, where can_scale_rows.
 DenseLayer scaled_rows(const DenseLayer& layer, const Vector& scale, const Vector& shift);
 
-/// Outputs [W x + b; skip], where the input is x with skip = x (`duplicate`), or [x; skip]. Deterministic,
-/// mean-field and shared weights; throws InvalidArgument for others.
-DenseLayer with_skip(const DenseLayer& layer, Index skip, bool duplicate);
-
-/// Where the outputs are [y; skip] as with_skip makes them: the layer that gives y + skip.
-DenseLayer with_skip_added(const DenseLayer& layer);
-
 /// The layer with independent noise added to its outputs, where the families have room for it.
 std::optional<DenseLayer> with_noise(const DenseLayer& layer, const Vector& offset,
                                      const BiasCovariance& noise);
 
 DenseLayer identity_layer(const std::string& name, Index size, Vector offset, BiasCovariance noise);
-
-/// `law` followed by coordinates without noise.
-BiasCovariance padded(const BiasCovariance& law, Index rows);
-
-/// The smallest equal groups of rows of a matrix of `rows` rows that keep every parameter inside one of them.
-Index finest_row_groups(const SharedWeights& law, Index rows);
 
 }  // namespace mixcert

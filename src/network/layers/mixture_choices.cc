@@ -24,7 +24,7 @@ MixtureChoices::Choice MixtureChoices::current() const {
   ChoiceCursor cursor{digits_.begin()};
   std::vector<LayerSpec> layers;
   layers.reserve(layers_.size());
-  for (const LayerSpec& spec : layers_) layers.push_back(layer_kind(spec)->chosen(cursor));
+  for (const LayerSpec& spec : layers_) layers.push_back(in_place_of(spec, layer_kind(spec)->chosen(cursor)));
   return {cursor.weight, std::move(layers)};
 }
 

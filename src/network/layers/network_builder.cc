@@ -12,13 +12,14 @@
 #include "network/graph/layer_graph.h"
 #include "network/layers/chain_builder.h"
 #include "network/layers/feature_steps.h"
+#include "network/layers/graph_plan.h"
 #include "network/layers/mixture_choices.h"
 
 namespace mixcert {
 namespace {
 
-/// Layers of the deterministic front: everything before the first random layer. A network without one keeps
-/// its last dense layer; where that is of another kind, an identity stands for it (L.5).
+/// Entries of the deterministic front: everything before the first random one (O.20). A network without one
+/// keeps its last dense layer; where that is of another kind, an identity stands for it (L.5).
 std::size_t front_length(const std::vector<LayerSpec>& layers) {
   const auto random = std::find_if(layers.begin(), layers.end(),
                                    [](const LayerSpec& spec) { return !is_deterministic(spec); });
@@ -28,39 +29,43 @@ std::size_t front_length(const std::vector<LayerSpec>& layers) {
   return length == 1 && std::holds_alternative<ActivationSpec>(layers.front().variant()) ? 0 : length;
 }
 
-std::shared_ptr<const FeatureMap> make_front(const std::vector<LayerSpec>& front, const LayerShape& input,
-                                             const LayerShape& output, MemoryBudget& budget) {
-  charge_steps(front, input, budget);
-  FeatureSteps steps = feature_steps(front, input);
-  if (steps.empty()) return nullptr;
-  return make_feature_map(std::move(steps), input.size(), output.size());
-}
+/// A list of layers without mixtures and what of it is evaluated in front.
+struct PlannedNetwork {
+  GraphPlan plan;
+  Index cut;  ///< nodes of the front
+
+  /// `layers` must outlive this; `noise` on the input leaves no front.
+  PlannedNetwork(const std::vector<LayerSpec>& layers, const InputNoise::Component* noise)
+      : plan(layers, input_shape(layers)), cut(plan.nodes_of(noise == nullptr ? front_length(layers) : 0)) {}
+
+  [[nodiscard]] std::shared_ptr<const FeatureMap> front(MemoryBudget& budget) const {
+    charge_steps(plan, cut, budget);
+    return make_feature_map(plan, cut);
+  }
+};
 
 /// One member: no mixture is left in `layers`; `noise` is null for none.
 Network build_member(const std::vector<LayerSpec>& layers, const InputNoise::Component* noise,
                      MemoryBudget& budget) {
-  const std::vector<LayerShape> shapes = layer_shapes(layers);
-  const std::size_t front = noise == nullptr ? front_length(layers) : 0;
-  const LayerShape& input = shapes.front();
-  const LayerShape& features = shapes[front];
-  auto map = make_front({layers.begin(), layers.begin() + static_cast<std::ptrdiff_t>(front)}, input,
-                        features, budget);
-  ChainBuilder builder(features, budget);
+  const PlannedNetwork network(layers, noise);
+  auto map = network.front(budget);
+  ChainBuilder builder(network.plan, network.cut, budget);
   if (noise != nullptr) {
-    const Vector offset = noise->offset.size() > 0 ? noise->offset : Vector(Vector::Zero(input.size()));
-    require(offset.size() == input.size(), "input noise: expected an offset of " +
-                                               std::to_string(input.size()) + " numbers, got " +
-                                               std::to_string(offset.size()));
-    builder.chain().noise("input noise", offset, noise->law);
+    const Index inputs = network.plan.input().size();
+    const Vector offset = noise->offset.size() > 0 ? noise->offset : Vector(Vector::Zero(inputs));
+    require(offset.size() == inputs, "input noise: expected an offset of " + std::to_string(inputs) +
+                                         " numbers, got " + std::to_string(offset.size()));
+    builder.input_noise(offset, noise->law);
   }
-  for (std::size_t k = front; k < layers.size(); ++k) builder.add(layers[k]);
-  return builder.chain().finish(std::move(map));
+  return builder.build(std::move(map));
 }
 
-/// Would a layer behind the first random one have to be written out as a matrix?
-bool has_structure(const std::vector<LayerSpec>& layers, std::size_t front) {
-  return std::any_of(layers.begin() + static_cast<std::ptrdiff_t>(front), layers.end(),
-                     [](const LayerSpec& layer) { return layer_kind(layer)->has_structure(); });
+/// Would a layer behind the front have to be written out as a matrix?
+bool has_structure(const PlannedNetwork& network) {
+  for (Index k = network.cut; k < network.plan.size(); ++k) {
+    if (layer_kind(*network.plan.node(k).layer)->has_structure()) return true;
+  }
+  return false;
 }
 
 /// Can a graph add this noise to its inputs?
@@ -74,17 +79,15 @@ bool has_operator(const InputNoise::Component& noise, Index inputs) {
 /// networks of dense layers alone and for those whose layers have no operators.
 std::optional<Network> build_deferred(const std::vector<LayerSpec>& layers,
                                       const InputNoise::Component* noise, const BuildLimits& limits) {
-  const std::vector<LayerShape> shapes = layer_shapes(layers);
-  const std::size_t length = noise == nullptr ? front_length(layers) : 0;
-  if (!has_structure(layers, length) || !graph_refusal(layers).empty()) return std::nullopt;
-  if (noise != nullptr && !has_operator(*noise, shapes.front().size())) return std::nullopt;
+  const PlannedNetwork network(layers, noise);
+  if (!has_structure(network) || !graph_refusal(layers).empty()) return std::nullopt;
+  if (noise != nullptr && !has_operator(*noise, network.plan.input().size())) return std::nullopt;
   // Patches of every layer: what a draw takes, and work that a short list of numbers may ask for.
   MemoryBudget patches(limits.max_bytes);
-  charge_steps(layers, shapes.front(), patches);
-  const auto middle = layers.begin() + static_cast<std::ptrdiff_t>(length);
+  charge_steps(network.plan, network.plan.size(), patches);
   MemoryBudget budget(limits.max_bytes);
-  auto front = make_front({layers.begin(), middle}, shapes.front(), shapes[length], budget);
-  auto graph = std::make_shared<const LayerGraph>(build_graph({middle, layers.end()}, shapes[length], noise));
+  auto front = network.front(budget);
+  auto graph = std::make_shared<const LayerGraph>(build_graph(network.plan, network.cut, noise));
   const std::optional<InputNoise::Component> kept =
       noise != nullptr ? std::make_optional(*noise) : std::nullopt;
   return Network::of_graph(std::move(graph), std::move(front), [layers, limits, kept] {

@@ -172,11 +172,12 @@ std::optional<MaskSumSettings> affordable(MaskSumSettings settings, Index n, Ind
   return settings;
 }
 
-/// (D.13): the best way through possible stages, each by a flow or mask by mask.
-Reached chain(ScaledSum& sum, const MaskSumSettings& settings) {
+/// (D.13): the best way through possible stages, each by a flow or mask by mask, behind an error `before` of
+/// the noise (D.16).
+Reached chain(ScaledSum& sum, const MaskSumSettings& settings, double before_all) {
   const std::vector<Index> cuts = possible_cuts(sum, settings.cuts);
   std::vector<Reached> reached(cuts.size());
-  reached[0].distance = 0.0;
+  reached[0].distance = before_all;
   const MaskFlow flow(sum.masks, sum.tables, settings.threads);
   for (std::size_t to = 1; to < cuts.size(); ++to) {
     for (std::size_t from = 0; from < to; ++from) {
@@ -218,12 +219,15 @@ MaskSumBound mask_sum_distance(const std::vector<MaskGroup>& masks, const Matrix
                                const MaskSumSettings& settings) {
   check(masks, gaussian_covariance);
   ScaledSum sum = scaled_sum(masks, gaussian_covariance);
-  Reached best{enlarged(std::sqrt(enlarged(sum.costs.sum()))), 0, 1};
+  require(settings.before >= 0.0 && std::isfinite(settings.before),
+          "mask_sum_distance: before: expected a finite number >= 0, got " + format_number(settings.before));
+  const double before = next_up(std::ldexp(settings.before, -sum.exponent));
+  Reached best{enlarged(std::sqrt(enlarged(sum.costs.sum() + square(before)))), 0, 1};
   const double coupled = best.distance;
   const auto used = affordable(settings, sum.costs.size(), gaussian_covariance.rows());
   if (sum.costs.size() > 0 && used) {
     const double moved = regularise(sum);
-    Reached found = chain(sum, *used);
+    Reached found = chain(sum, *used, before);
     found.distance = enlarged(found.distance + moved);
     if (found.distance < best.distance) best = found;
   }

@@ -25,6 +25,9 @@ struct MaskSumSettings {
   /// bound is that of (D.12).
   std::vector<double> cuts = {1.0 / 256, 1.0 / 64, 1.0 / 16, 1.0 / 4, 1.0 / 2, 0.8};
   int threads = 1;
+  /// Where e is not Gaussian but Gaussian given the masks, e = S^{1/2} g with S depending on them (D.16): no
+  /// less than the root of E|(E S)^{1/2} g - S^{1/2} g|^2; gaussian_covariance is E S then.
+  double before = 0.0;
   /// About how many operations are allowed: where the chain would take more it has no cuts, then the fewest
   /// nodes, then masks are coupled one by one. The default is half a minute; 76,000 masks of ten outputs.
   double most_operations = 2e11;

@@ -102,6 +102,10 @@ void CertifyCollector::add_sums(const Result& result) {
   c.relative_sum += result.relative_w2;
   if (!std::isfinite(bound)) ++c.without_bound;
   if (result.relative_w2 > 1.0) ++c.above_scale;
+  if (result.w2_lower > 0.0) {
+    ++c.with_lower;
+    c.gaussian_lower_sum += result.w2_lower;
+  }
   if (options_.epsilon && result.termination != Termination::EpsilonReached) {
     if (c.epsilon_missed++ == 0) c.missed_reason = result.reason;
   }
@@ -146,6 +150,7 @@ void CertifyCollector::add_row(const Result& result, std::optional<ClassAnswer> 
   row.input = result.input;
   row.bound = result.w2.value;
   row.relative = result.relative_w2;
+  row.gaussian_lower = result.w2_lower;
   row.simulated = result.simulated ? result.simulated->w2 : kNone;
   row.lower = result.statistics ? result.statistics->w2_lower : kNone;
   row.upper = result.statistics ? result.statistics->w2_upper : kNone;

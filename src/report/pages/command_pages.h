@@ -36,8 +36,9 @@ struct InputRow {
   Index input = 0;
   double bound = 0.0;  ///< NaN: none
   double relative = 0.0;
-  double simulated = 0.0;  ///< certified by simulation; NaN: none
-  double lower = 0.0;      ///< statistical; NaN: none
+  double gaussian_lower = 0.0;  ///< proven: no Gaussian is closer; NaN: not known
+  double simulated = 0.0;       ///< certified by simulation; NaN: none
+  double lower = 0.0;           ///< statistical; NaN: none
   double upper = 0.0;
   std::string method;
   Index components = 0;
@@ -76,6 +77,8 @@ struct CertifyContents {
   bool simulate = false;  ///< was it asked for?
   double bound_sum = 0.0, bound_worst = 0.0, relative_sum = 0.0, relative_worst = 0.0;
   Index worst_input = 0;
+  Index with_lower = 0;               ///< inputs at which it is proven that no Gaussian is close (D.9)
+  double gaussian_lower_sum = 0.0;    ///< of what it is not closer than
   Index settled = 0, classified = 0;  ///< inputs whose class was asked for, and those where it is proven
   Index without_bound = 0, above_scale = 0, epsilon_missed = 0;
   std::string missed_reason;

@@ -15,7 +15,7 @@ using Kind = Column::Kind;
 
 /// Which columns the rows have.
 struct Shape {
-  bool images = false, simulated = false, statistics = false, upper = false, classes = false;
+  bool images = false, nearest = false, simulated = false, statistics = false, upper = false, classes = false;
   std::size_t features = 0, outputs = 0;
 };
 
@@ -23,6 +23,7 @@ Shape shape_of(const CertifyContents& c) {
   Shape shape;
   for (const InputRow& row : c.rows) {
     shape.images |= !row.image.empty();
+    shape.nearest |= !std::isnan(row.gaussian_lower);
     shape.simulated |= !std::isnan(row.simulated);
     shape.statistics |= !std::isnan(row.lower);
     shape.upper |= !std::isnan(row.upper);
@@ -41,6 +42,7 @@ std::vector<Column> columns_of(const CertifyContents& c, const Shape& shape) {
   }
   columns.push_back({"W2 \u2264", Kind::Number, Tone::Certified});
   columns.push_back({"relative \u2264", Kind::Number, Tone::Certified});
+  if (shape.nearest) columns.push_back({"any Gaussian \u2265", Kind::Number, Tone::Certified});
   if (shape.simulated) columns.push_back({"W2 \u2264 sim.", Kind::Number, Tone::Simulated});
   if (shape.statistics) columns.push_back({"W2 \u2265 est.", Kind::Number, Tone::Estimate});
   if (shape.upper) columns.push_back({"W2 \u2264 est.", Kind::Number, Tone::Estimate});
@@ -81,6 +83,7 @@ std::vector<Cell> cells_of(const InputRow& row, const Shape& shape, bool largest
   }
   cells.push_back(bound_cell(row.bound));
   cells.push_back({percent_bound_text(row.relative), row.relative});
+  if (shape.nearest) cells.push_back(lower_bound_cell(row.gaussian_lower));
   if (shape.simulated) cells.push_back(bound_cell(row.simulated));
   if (shape.statistics) cells.push_back(number_cell(row.lower));
   if (shape.upper) cells.push_back(number_cell(row.upper));

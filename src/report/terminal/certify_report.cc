@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <utility>
 
 #include "certify/certifier.h"
 #include "certify/layer_table.h"
+#include "certify/proven_lower.h"
 #include "core/text_table.h"
 #include "report/terminal/text_report.h"
 #include "theorems/theorem_table.h"
@@ -18,34 +20,25 @@ namespace {
 
 constexpr Index kShownOutputs = 3;
 
+/// Is dropout behind one hidden layer all that is random?
+bool may_have_lower(const Ensemble& ensemble, const Options& options) {
+  const Network& network = ensemble.member(0);
+  return ensemble.size() == 1 && !options.joint && options.predictive == Predictive::Network &&
+         is_made_of_masks(network) && network.hidden_count() == 1;
+}
+
 /// As narrow as the vectors of `entries` numbers allow.
-TextTable input_table(const Options& options, Index entries) {
+TextTable input_table(const Options& options, Index entries, bool has_lower) {
   const int vector_width = !options.joint && entries == 1 ? 10 : !options.joint && entries == 2 ? 19 : 24;
-  if (options.statistics > 0) {
-    return TextTable({{"input", 5},
-                      {"mean", vector_width},
-                      {"std", vector_width},
-                      {"lower (stat.)", 13},
-                      {"upper (stat.)", 13},
-                      {"certified W2", 12},
-                      {"relative W2", 11}});
+  std::vector<Column> columns = {{"input", 5}, {"mean", vector_width}, {"std", vector_width}};
+  const auto add = [&](std::initializer_list<Column> more) { columns.insert(columns.end(), more); };
+  if (options.statistics > 0) add({{"lower (stat.)", 13}, {"upper (stat.)", 13}});
+  add({{"certified W2", 12}, {"relative W2", 11}});
+  if (has_lower) add({{"no Gaussian <", 13}});
+  if (options.statistics == 0) {
+    add({options.simulate ? Column{"W2 by simulation", 16} : Column{"components", 10}, {"time", 8}});
   }
-  if (options.simulate) {
-    return TextTable({{"input", 5},
-                      {"mean", vector_width},
-                      {"std", vector_width},
-                      {"certified W2", 12},
-                      {"relative W2", 11},
-                      {"W2 by simulation", 16},
-                      {"time", 8}});
-  }
-  return TextTable({{"input", 5},
-                    {"mean", vector_width},
-                    {"std", vector_width},
-                    {"certified W2", 12},
-                    {"relative W2", 11},
-                    {"components", 10},
-                    {"time", 8}});
+  return TextTable(std::move(columns));
 }
 
 /// The first few entries.
@@ -76,24 +69,27 @@ CertifyReport::CertifyReport(const Ensemble& ensemble, const Options& options, I
       options_(options),
       row_limit_(row_limit),
       functional_(std::move(functional)),
-      inputs_(input_table(options, ensemble.outputs())) {}
+      has_lower_(may_have_lower(ensemble, options)),
+      inputs_(input_table(options, ensemble.outputs(), has_lower_)) {}
+
+void CertifyReport::add_simulated(const SimulatedBound& simulated) {
+  if (simulated.exists()) {
+    ++simulated_;
+    simulated_sum_ += simulated.w2;
+    simulated_max_ = std::max(simulated_max_, simulated.w2);
+    most_draws_ = std::max(most_draws_, simulated.draws);
+  } else if (simulation_gap_.empty()) {
+    simulation_gap_ = simulated.gap;
+  }
+  for (const SimulatedMarginal& marginal : simulated.marginals) {
+    ++marginals_;
+    marginal_sum_ += marginal.w2;
+    marginal_max_ = std::max(marginal_max_, marginal.w2);
+  }
+}
 
 std::string CertifyReport::add(const Result& result) {
-  if (result.simulated && result.simulated->exists()) {
-    ++simulated_;
-    simulated_sum_ += result.simulated->w2;
-    simulated_max_ = std::max(simulated_max_, result.simulated->w2);
-    most_draws_ = std::max(most_draws_, result.simulated->draws);
-  } else if (result.simulated && simulation_gap_.empty()) {
-    simulation_gap_ = result.simulated->gap;
-  }
-  if (result.simulated) {
-    for (const SimulatedMarginal& marginal : result.simulated->marginals) {
-      ++marginals_;
-      marginal_sum_ += marginal.w2;
-      marginal_max_ = std::max(marginal_max_, marginal.w2);
-    }
-  }
+  if (result.simulated) add_simulated(*result.simulated);
   if (layers_.empty()) layers_.resize(result.layers.size());
   for (std::size_t k = 0; k < result.layers.size(); ++k) {
     const LayerReport& layer = result.layers[k];
@@ -112,6 +108,14 @@ std::string CertifyReport::add(const Result& result) {
   }
   bound_sum_ += result.w2.value;
   relative_sum_ += result.relative_w2;
+  if (result.w2_lower > 0.0) {
+    ++with_lower_;
+    lower_gaussian_sum_ += result.w2_lower;
+  }
+  if (result.w2_lower_mixture > 0.0 && result.mixture.size() > 1) {
+    ++with_lower_mixture_;
+    lower_mixture_sum_ += result.w2_lower_mixture;
+  }
   seconds_ += result.seconds;
   if (result.statistics) {
     ++estimated_;
@@ -133,22 +137,25 @@ std::string CertifyReport::add(const Result& result) {
 }
 
 std::string CertifyReport::row(const Result& result) const {
+  std::vector<std::string> cells = {options_.joint ? "joint" : std::to_string(result.input),
+                                    short_vector(result.mixture.mean()),
+                                    short_vector(result.mixture.standard_deviation())};
   // Statistics that nobody asked for have no columns: they stand below the table.
-  if (options_.statistics > 0 && result.statistics) {
-    return inputs_.row({options_.joint ? "joint" : std::to_string(result.input),
-                        short_vector(result.mixture.mean()),
-                        short_vector(result.mixture.standard_deviation()),
-                        short_number(result.statistics->w2_lower), short_number(result.statistics->w2_upper),
-                        short_bound(result.w2.value), short_bound(result.relative_w2)});
+  const bool is_estimated = options_.statistics > 0 && result.statistics;
+  if (is_estimated) {
+    cells.push_back(short_number(result.statistics->w2_lower));
+    cells.push_back(short_number(result.statistics->w2_upper));
   }
+  cells.push_back(short_bound(result.w2.value));
+  cells.push_back(short_bound(result.relative_w2));
+  if (has_lower_) cells.push_back(short_lower_bound(result.w2_lower));
+  if (is_estimated) return inputs_.row(cells);
   const bool is_simulated = result.simulated && result.simulated->exists();
-  const std::string last = !options_.simulate ? std::to_string(result.mixture.size())
-                           : is_simulated     ? short_bound(result.simulated->w2)
-                                              : "-";
-  return inputs_.row({options_.joint ? "joint" : std::to_string(result.input),
-                      short_vector(result.mixture.mean()), short_vector(result.mixture.standard_deviation()),
-                      short_bound(result.w2.value), short_bound(result.relative_w2), last,
-                      short_time(result.seconds)});
+  cells.push_back(!options_.simulate ? std::to_string(result.mixture.size())
+                  : is_simulated     ? short_bound(result.simulated->w2)
+                                     : "-");
+  cells.push_back(short_time(result.seconds));
+  return inputs_.row(cells);
 }
 
 /// Of hidden layer `layer` (from zero) of the networks that have it; "several" where they differ. Terms of
@@ -190,6 +197,18 @@ std::string CertifyReport::bound_line() const {
   return fmt::format("\nW2({}, mixture) <= {} on average, {} at worst (input {}); relative {} on average\n",
                      law, short_bound(bound_sum_ / n), short_bound(bound_max_), worst_,
                      short_bound(relative_sum_ / n));
+}
+
+std::string CertifyReport::lower_lines() const {
+  const auto line = [&](const char* what, Index count, double sum) -> std::string {
+    if (count == 0) return "";
+    const std::string mean = count_ == 1 ? "" : " on average";
+    const std::string where = count == count_ ? "" : " at " + counted(count, "input");
+    return fmt::format("proven: {} closer than {}{}{} (D.9)\n", what,
+                       short_lower_bound(sum / static_cast<double>(count)), mean, where);
+  };
+  return line("no Gaussian is", with_lower_, lower_gaussian_sum_) +
+         line("these mixtures are no", with_lower_mixture_, lower_mixture_sum_);
 }
 
 std::string CertifyReport::statistics_lines() const {
@@ -260,6 +279,7 @@ std::string CertifyReport::footer() const {
     if (!layers_.empty()) text += mean_terms();
     text += bound_line();
   }
+  text += lower_lines();
   if (options_.simulate) text += simulation_lines();
   if (statistics_) text += statistics_lines();
   if (options_.epsilon) {

@@ -178,6 +178,26 @@ std::string contributions_text(const Explanation& explanation, Index top) {
   return text + "\n" + main_points(explanation);
 }
 
+std::string nearest_gaussian_text(const Result& result) {
+  const Index components = result.mixture.size();
+  std::string text;
+  if (result.w2_lower > 0.0) {
+    text = fmt::format(
+        "\nno Gaussian can be closer than {} (proven, {} of the bound): ", short_lower_bound(result.w2_lower),
+        share_text(share_of(result.w2_lower, result.w2.value)));
+    const bool is_closer = result.w2.value < result.w2_lower;
+    text += is_closer
+                ? fmt::format("this mixture of {} components is closer than every Gaussian\n", components)
+            : components == 1 ? "more components are the only way below that, --pieces or --epsilon\n"
+                              : "more components than one are the only way below that\n";
+  }
+  if (components > 1 && result.w2_lower_mixture > 0.0) {
+    text += fmt::format("{}this mixture is no closer than {} (proven)\n", text.empty() ? "\n" : "",
+                        short_lower_bound(result.w2_lower_mixture));
+  }
+  return text;
+}
+
 std::string trials_text(const std::vector<Trial>& trials) {
   if (trials.size() < 2) return "";
   const Trial& present = trials.front();

@@ -1,7 +1,10 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // The table of layers as a model file lists them: types, shapes, geometry, laws.
+#include <algorithm>
+
 #include "core/text_table.h"
+#include "network/layers/graph_plan.h"
 #include "network/layers/layer_kind.h"
 #include "report/terminal/text_report.h"
 
@@ -20,38 +23,73 @@ std::string details_text(const LayerKind& layer, const std::vector<LayerDetail>&
   return text;
 }
 
+/// Does an entry, or one inside it, name what it sees?
+bool names_inputs(const std::vector<LayerSpec>& layers) {
+  return std::any_of(layers.begin(), layers.end(), [](const LayerSpec& layer) {
+    const LayerKindPointer kind = layer_kind(layer);
+    const InnerLayers inner = kind->inner();
+    return !layer.inputs.empty() || std::any_of(inner.lists.begin(), inner.lists.end(),
+                                                [](const auto* list) { return names_inputs(*list); });
+  });
+}
+
+std::string joined_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "-" : text;
+}
+
 class LayerRows {
  public:
-  void add(const std::vector<LayerSpec>& layers, LayerShape shape) {
+  explicit LayerRows(bool has_inputs) : has_inputs_(has_inputs), table_(columns(has_inputs)) {}
+
+  /// The entries of a list that sees `input`, counted from `first`; returns how many there are.
+  std::size_t add(const std::vector<LayerSpec>& layers, const LayerShape& input, const std::string& prefix,
+                  std::size_t first) {
+    const std::vector<std::vector<Index>> links = linked_entries(layers);
+    const std::vector<LayerShape> shapes =
+        layers.empty() ? std::vector<LayerShape>() : entry_shapes(layers, input);
     for (std::size_t i = 0; i < layers.size(); ++i) {
-      shape = add(*layer_kind(layers[i]), shape, std::to_string(i), {});
+      const LayerKindPointer layer = layer_kind(layers[i]);
+      const Index from = links[i].front();
+      const LayerShape& before = from == kListInput ? input : shapes[static_cast<std::size_t>(from)];
+      const std::string place = prefix + std::to_string(first + i);
+      add_row(*layer, shapes[i], place, joined_names(layers[i].inputs), {});
+      add_inner(layer->inner(), before, place + ".");
     }
+    return layers.size();
   }
   [[nodiscard]] std::string text() const { return table_.header() + text_; }
 
  private:
-  /// The layer and those inside it; returns the shape behind it.
-  LayerShape add(const LayerKind& layer, const LayerShape& before, const std::string& position,
-                 const std::vector<LayerDetail>& more) {
-    const LayerShape after = layer.shape_after(before);
-    const Index numbers = layer.tensors().count();
-    text_ += table_.row({position, layer.title(), to_string(after), details_text(layer, more),
-                         numbers > 0 ? std::to_string(numbers) : "-"});
-    const InnerLayers inner = layer.inner();
-    LayerShape shape = before;
-    for (std::size_t i = 0; i < inner.layers.size(); ++i) {
-      const std::string place = position + "." + std::to_string(i);
-      // Each alternative has the input of the whole, unlike layers that follow each other.
-      if (inner.weights.empty()) {
-        shape = add(*inner.layers[i], shape, place, {});
-      } else {
-        add(*inner.layers[i], before, place, {{"weight", inner.weights[i]}});
-      }
-    }
-    return after;
+  static std::vector<Column> columns(bool has_inputs) {
+    std::vector<Column> all = {
+        {"position", 8}, {"type", 24}, {"output", 14}, {"details", 44}, {"numbers", 10}};
+    if (has_inputs) all.insert(all.begin() + 2, {"inputs", 20});
+    return all;
   }
 
-  TextTable table_{{{"position", 8}, {"type", 24}, {"output", 14}, {"details", 44}, {"numbers", 10}}};
+  void add_inner(const InnerLayers& inner, const LayerShape& before, const std::string& prefix) {
+    std::size_t count = 0;
+    for (const auto* list : inner.lists) count += add(*list, before, prefix, count);
+    for (std::size_t i = 0; i < inner.weights.size(); ++i) {
+      const LayerKind& one = *inner.layers[i];
+      add_row(one, one.shape_after({before}), prefix + std::to_string(i), "-",
+              {{"weight", inner.weights[i]}});
+    }
+  }
+
+  void add_row(const LayerKind& layer, const LayerShape& after, const std::string& position,
+               const std::string& inputs, const std::vector<LayerDetail>& more) {
+    const Index numbers = layer.tensors().count();
+    std::vector<std::string> cells = {position, layer.title(), to_string(after), details_text(layer, more),
+                                      numbers > 0 ? std::to_string(numbers) : "-"};
+    if (has_inputs_) cells.insert(cells.begin() + 2, inputs);
+    text_ += table_.row(cells);
+  }
+
+  bool has_inputs_;
+  TextTable table_;
   std::string text_;
 };
 
@@ -59,8 +97,8 @@ class LayerRows {
 
 std::string layers_text(const std::vector<LayerSpec>& layers) {
   const LayerShape input = input_shape(layers);
-  LayerRows rows;
-  rows.add(layers, input);
+  LayerRows rows(names_inputs(layers));
+  rows.add(layers, input, "", 0);
   return "layers of the file, on an input of " + to_string(input) + "\n" + rows.text();
 }
 

@@ -44,10 +44,12 @@ class CertifyReport {
     Index components = 0, points = 0;
     std::vector<std::string> metrics, theorems;
   };
+  void add_simulated(const SimulatedBound& simulated);
   [[nodiscard]] std::string row(const Result& result) const;
   [[nodiscard]] std::string mean_terms() const;
   [[nodiscard]] std::string neurons(std::size_t layer) const;
   [[nodiscard]] std::string bound_line() const;
+  [[nodiscard]] std::string lower_lines() const;
   [[nodiscard]] std::string statistics_lines() const;
   [[nodiscard]] std::string simulation_lines() const;
 
@@ -55,12 +57,16 @@ class CertifyReport {
   const Options& options_;
   Index row_limit_;
   std::string functional_;
+  bool has_lower_;  ///< may results say what no Gaussian is closer than (D.9)?
   TextTable inputs_;
   Index count_ = 0;
   Index below_epsilon_ = 0;
   double seconds_ = 0.0;
   double bound_sum_ = 0.0, bound_max_ = 0.0, relative_sum_ = 0.0;
   Index worst_ = 0;
+  // Proven from below: of those that are not zero.
+  Index with_lower_ = 0, with_lower_mixture_ = 0;
+  double lower_gaussian_sum_ = 0.0, lower_mixture_sum_ = 0.0;
   Index estimated_ = 0;  ///< inputs with statistics
   double lower_sum_ = 0.0, upper_sum_ = 0.0;
   std::optional<TwoSidedStatistics> statistics_;  ///< the last one; its settings are those of all
@@ -116,6 +122,10 @@ LargestNeurons largest_neurons(ConstVectorRef amounts, Index top);
 
 /// A table of layers and sources with the largest neurons of each, then the main points in words.
 std::string contributions_text(const Explanation& explanation, Index top);
+
+/// What no Gaussian can be closer than (D.9), and where more components are the only way; "" where nothing is
+/// known.
+std::string nearest_gaussian_text(const Result& result);
 
 /// The output whose mixture is farthest from the Gaussian with its mean and deviation.
 struct LeastNormal {

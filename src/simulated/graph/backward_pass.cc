@@ -107,6 +107,14 @@ std::vector<Matrix> carried_back(const LayerGraph& graph, const std::vector<Line
                    },
                    [&](const OneOf<InputNode, SumNode> auto&) {
                      for (const Index one : node.from) cotangents.give(one, own);
+                   },
+                   [&](const ConcatNode&) {
+                     Index first = 0;
+                     for (const Index one : node.from) {
+                       const Index size = graph.node(one).size;
+                       cotangents.give(one, own.middleRows(first, size));
+                       first += size;
+                     }
                    }},
         node.work);
   }

@@ -114,6 +114,10 @@ DrawRow GraphCoupling::draw_costs(const BlockRandomness& randomness, const Graph
     } else if (std::holds_alternative<SumNode>(node.work)) {
       for (std::size_t i = 0; i < in.size(); ++i)
         own += errors[static_cast<std::size_t>(node.from[i])] + rounding_gamma(4) * column_norms(*in[i]);
+    } else if (std::holds_alternative<ConcatNode>(node.work)) {
+      for (const Index from : node.from)
+        own = own.binaryExpr(errors[static_cast<std::size_t>(from)],
+                             [](double a, double b) { return enlarged(std::hypot(a, b)); });
     } else {
       own = norms->stretch(k) * before;
     }

@@ -23,6 +23,18 @@ double stretch_of(const MaximumNode& node) {
   return std::sqrt(*std::max_element(counts.begin(), counts.end()));
 }
 
+/// Of all that a node sees, from norms of order q >= 2 of its parts: they add, or where parts lie one after
+/// the other their squares do (Minkowski's inequality of order q/2).
+double norm_before(const GraphNode& node, const std::vector<double>& norms) {
+  const bool is_concat = std::holds_alternative<ConcatNode>(node.work);
+  double sum = 0.0;
+  for (const Index from : node.from) {
+    const double own = norms[static_cast<std::size_t>(from)];
+    sum = is_concat ? enlarged(std::hypot(sum, own)) : sum + own;
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::string graph_tail_refusal(const LayerGraph& graph) {
@@ -44,7 +56,7 @@ GraphNorms::GraphNorms(const LayerGraph& graph) : graph_(graph) {
                                            [](const MaskNode&) -> Node {
                                              return {{}, INFINITY};
                                            },
-                                           [](const OneOf<InputNode, SumNode> auto&) -> Node {
+                                           [](const OneOf<InputNode, SumNode, ConcatNode> auto&) -> Node {
                                              return {{}, 1.0};
                                            }},
                                 graph.node(k).work));
@@ -84,7 +96,7 @@ GraphSlopes::GraphSlopes(const GraphNorms& norms, const GraphInput& input)
                             for (const Matrix* one : in)
                               own.error += rounding_gamma(static_cast<Index>(in.size())) * one->norm();
                           },
-                          [](const OneOf<InputNode, MaximumNode, MaskNode> auto&) {}},
+                          [](const OneOf<InputNode, MaximumNode, MaskNode, ConcatNode> auto&) {}},
                graph.node(k).work);
   };
   nodes_.front().error = input.error;
@@ -99,9 +111,7 @@ double GraphSlopes::of_outputs(double q) const {
   phi.front() = nodes_.front().error;
   for (std::size_t k = 1; k < count; ++k) {
     const Node& own = nodes_[k];
-    double before = 0.0;
-    for (const Index from : graph.node(static_cast<Index>(k)).from)
-      before += phi[static_cast<std::size_t>(from)];
+    const double before = norm_before(graph.node(static_cast<Index>(k)), phi);
     const double noise = std::sqrt(own.noise.total + (q - 2.0) * own.noise.largest * own.noise.largest);
     phi[k] = enlarged(norms_.stretch(static_cast<Index>(k), q) * before + noise + own.error + kUnderflow);
     source[k] = enlarged(own.noise.largest + own.noise.change * before + kUnderflow);

@@ -76,6 +76,16 @@ LinearSurrogate::LinearSurrogate(const LayerGraph& graph, ConstVectorRef input,
                                 for (const Index one : node.from)
                                   sum += nodes[static_cast<std::size_t>(one)].values;
                                 return sum;
+                              },
+                              [&](const ConcatNode&) -> Vector {
+                                Vector all(node.size);
+                                Index first = 0;
+                                for (const Index one : node.from) {
+                                  const Vector& part = nodes[static_cast<std::size_t>(one)].values;
+                                  all.segment(first, part.size()) = part;
+                                  first += part.size();
+                                }
+                                return all;
                               }},
                    node.work);
   }

@@ -15,11 +15,14 @@
 namespace mixcert {
 
 // The characteristic function of Y = sum_j ((M_j + noise_j g_j) a_j - M_j mu_j) + beta^{1/2} g, independent
-// neurons and noise, at multiples of a frequency, and exponential bounds of its tails (Y.2) - (Y.4).
+// neurons and noise, at multiples of a frequency, and exponential bounds of its tails (Y.2) - (Y.4). Behind
+// dropout of rate p neurons are kept with probability kappa = 1 - p, M_j and noise_j are those of kept
+// neurons, and Y has kappa M_j mu_j in place of M_j mu_j: docs/theory/dropout-laws.md (D.8).
 
 struct OutputLaw {
   std::vector<SummandNeuron> neurons;
   double bias_variance = 0.0;  ///< beta > 0
+  double rate = 0.0;           ///< of dropout; 0: none
 };
 
 /// P(Y > x) <= exp(log_plus - order x), P(Y < -x) <= exp(log_minus - order x).

@@ -41,11 +41,13 @@ class TransformBuilder {
   TransformBuilder(const OutputLaw& law, double unit, bool strict, double frequency = 0.0)
       : law_(law), unit_(unit) {
     double noise = law.bias_variance;
-    for (const SummandNeuron& neuron : law.neurons) noise += neuron.noise * neuron.noise * neuron.second;
+    for (const SummandNeuron& neuron : law.neurons) {
+      noise += (1.0 - law.rate) * neuron.noise * neuron.noise * neuron.second;
+    }
     guess_ = std::sqrt(2.0 * kTruncation / std::min(1.0, noise));
     const TransformAccuracy accuracy(std::max(guess_, frequency), law.neurons.size(), strict);
     placed_.reserve(law.neurons.size());
-    for (const SummandNeuron& neuron : law.neurons) placed_.emplace_back(neuron, accuracy);
+    for (const SummandNeuron& neuron : law.neurons) placed_.emplace_back(neuron, accuracy, law.rate);
   }
 
   DistributionSeries series() {
@@ -119,7 +121,7 @@ class TransformBuilder {
     double sum = reduced(-0.5 * t * t * law_.bias_variance);
     double product = 1.0;
     for (const PlacedNeuron& placed : placed_) {
-      product *= placed.nodes().damping(t);
+      product *= placed.damping(t);
       if (product > kSmallProduct) continue;
       sum += std::log(product);
       product = 1.0;

@@ -41,6 +41,13 @@ constexpr FitEffort kThoroughFit{200, 1e-6};  ///< beside a simulation
 /// `count` components.
 MixtureFit fit_mixture(const FitTarget& target, Index count, const FitEffort& effort);
 
+/// The fewest components, 2 up to `most`, of those tried that are within five per cent of the closest, or
+/// that make the distance at most `wanted`, about.
+UnitMixture best_fit(const FitTarget& target, Index most, double wanted);
+
+/// The Gaussian stays unless a mixture is this much closer.
+inline constexpr double kClearlyCloser = 0.9;
+
 /// W2 between the law and the mixture; infinite where nothing is known.
 UpperBound distance_to_mixture(const ComputedLaw& law, const UnitMixture& mixture);
 

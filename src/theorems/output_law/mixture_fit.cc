@@ -23,6 +23,10 @@ constexpr double kReach = 5.5;
 constexpr double kLeastDensity = 3e-4;
 constexpr double kLargestStep = 0.7;
 constexpr double kSmallestDeviation = 0.2;
+// Numbers of components that are tried.
+constexpr Index kCounts[] = {2, 3, 5, 8, 12, 16};
+// A fit that is this much closer is worth more components.
+constexpr double kWorthMore = 1.05;
 
 /// Phi to seven digits (Abramowitz and Stegun, 26.2.17), from the density.
 Column rough_cdf(const Column& x, const Column& density) {
@@ -165,6 +169,20 @@ MixtureFit fit_mixture(const FitTarget& target, Index count, const FitEffort& ef
   Fit fit(target, count);
   fit.improve(effort);
   return {fit.mixture(), fit.cost()};
+}
+
+UnitMixture best_fit(const FitTarget& target, Index most, double wanted) {
+  std::vector<MixtureFit> fits;
+  for (const Index count : kCounts) {
+    if (count > std::max<Index>(most, kCounts[0])) break;
+    fits.push_back(fit_mixture(target, count, kQuickFit));
+    if (fits.back().distance < 0.8 * wanted) break;
+  }
+  double least = INFINITY;
+  for (const MixtureFit& fit : fits) least = std::min(least, fit.distance);
+  const auto chosen = std::find_if(fits.begin(), fits.end(),
+                                   [&](const MixtureFit& fit) { return fit.distance <= kWorthMore * least; });
+  return (chosen == fits.end() ? fits.front() : *chosen).mixture;
 }
 
 }  // namespace mixcert

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // The output in units of its deviation, and what rounding those units changes: docs/theory/stein.md (Y.8);
-// the Gaussian or a mixture that stands for it (Y.1), (Y.40).
+// the Gaussian or a mixture that stands for it (Y.1), (Y.40), behind dropout too (D.8).
 #include "theorems/output_law/output_law_distance.h"
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 
 #include "certificate/replaced_weights.h"
 #include "methods/moment/moment_error.h"
+#include "methods/moment/surrogate_law.h"
 #include "theorems/output_law/distribution.h"
 #include "theorems/output_law/line_mixture.h"
 
@@ -40,10 +41,11 @@ struct OutputUnits {
   double moved = 0.0;  ///< W2, in the output's own units, by which rounding and the stored mean move it
 };
 
-/// Nothing where (Y.1) does not apply.
+/// Nothing where (Y.1) does not apply. `law` has the moments of activations without a mask, of rate `rate`
+/// (D.8); 0: there is none.
 std::optional<OutputUnits> output_units(const ActivationMap& activation, const DenseLayer& layer,
                                         const Gaussian& piece, const SurrogateLaw& law,
-                                        const Gaussian& pushed) {
+                                        const Gaussian& pushed, double rate = 0.0) {
   if (!has_output_law(layer, piece, law)) return {};
   OutputUnits units;
   const double sigma = units.sigma = std::sqrt(pushed.covariance.variances()(0));
@@ -52,6 +54,8 @@ std::optional<OutputUnits> output_units(const ActivationMap& activation, const D
   const Vector deviations = piece.covariance.variances().cwiseSqrt();
   const double bias_variance = layer.bias_variances()(0);
   units.law.bias_variance = bias_variance / sigma / sigma;
+  units.law.rate = rate;
+  const double keep = 1.0 - rate;
   // Of the units: weights, bias and the Gaussian's own deviation.
   double rounding = 4.0 * kUnitRoundoff * (std::sqrt(bias_variance) + sigma);
   const double moved = rounding_gamma(piece.covariance.rank() + 4) * activation.lipschitz().upper;
@@ -60,14 +64,16 @@ std::optional<OutputUnits> output_units(const ActivationMap& activation, const D
     const double weight = layer.weight_mean()(0, j);
     const double noise = std::sqrt(variances(j));
     SummandNeuron neuron{&activation.at(j), piece.mean(j), deviations(j), law.mean(j), law.error(j)};
-    neuron.weight = weight / sigma;
-    neuron.noise = noise / sigma;
+    neuron.weight = weight / keep / sigma;
+    neuron.noise = noise / keep / sigma;
     neuron.second = law.second(j);
     neuron.second_error = law.second_error(j);
     units.law.neurons.push_back(neuron);
     const double size = std::sqrt(law.second(j) + law.second_error(j)) + std::abs(law.mean(j));
     rounding += (std::abs(weight) + noise) * (4.0 * kUnitRoundoff * size + moved * deviations(j));
   }
+  // Kept weights are rounded twice more, and a mask has the mean square 1 / kappa.
+  if (rate > 0.0) rounding *= 2.0 / std::sqrt(keep);
   units.moved = rounding + mean_shift(layer, law, pushed.mean(0));
   return units;
 }
@@ -88,13 +94,6 @@ UpperBound output_law_distance(const ActivationMap& activation, const DenseLayer
 // Mixtures in place of the Gaussian (Y.40).
 
 namespace {
-
-// Numbers of components that are tried.
-constexpr Index kCounts[] = {2, 3, 5, 8, 12, 16};
-// A fit that is this much closer is worth more components.
-constexpr double kWorthMore = 1.05;
-// The Gaussian stays unless a mixture is this much closer.
-constexpr double kClearlyCloser = 0.9;
 
 /// The mixture in the output's own units, and its distance to the law, what its rounding costs included.
 FittedOutput in_own_units(const OutputUnits& units, const UnitMixture& fitted, const Gaussian& pushed,
@@ -117,22 +116,6 @@ FittedOutput in_own_units(const OutputUnits& units, const UnitMixture& fitted, c
   const UpperBound own = in_own_units(units, standard);
   return {GaussianMixture(weights, std::move(components)),
           {own.nominal, enlarged(own.upper + rounding + 8.0 * off * units.sigma)}};
-}
-
-/// The fewest components of those tried that are within five per cent of the closest, or that are wanted.
-UnitMixture best_fit(const DistributionCurve& curve, Index most, double wanted) {
-  std::vector<MixtureFit> fits;
-  const FitTarget target = fit_target(curve);
-  for (const Index count : kCounts) {
-    if (count > most) break;
-    fits.push_back(fit_mixture(target, count, kQuickFit));
-    if (fits.back().distance < 0.8 * wanted) break;
-  }
-  double least = INFINITY;
-  for (const MixtureFit& fit : fits) least = std::min(least, fit.distance);
-  const auto chosen = std::find_if(fits.begin(), fits.end(),
-                                   [&](const MixtureFit& fit) { return fit.distance <= kWorthMore * least; });
-  return chosen->mixture;
 }
 
 /// What weights that are not Gaussian add, as in distance_over_pieces() (W.1).
@@ -179,12 +162,15 @@ std::shared_ptr<OutputDistribution> kept_law(const OutputUnits& units, const Dis
 
 }  // namespace
 
-OutputFit fit_output(const Situation& situation, Index most, double wanted) {
+namespace {
+
+/// `moments` are those of the activations, masks apart.
+OutputFit fit_law(const Situation& situation, const SurrogateLaw& moments, double rate, Index most,
+                  double wanted) {
   const Index last = situation.depth;
-  const MomentLayerTrace& layer = situation.traced(last);
   const Gaussian& pushed = situation.trace.output.component(0);
   const auto units = output_units(situation.network.activation(last), situation.network.layer(last),
-                                  layer.pieces.component(0), layer.surrogates.front(), pushed);
+                                  situation.traced(last).pieces.component(0), moments, pushed, rate);
   OutputFit result;
   if (!units) return result;
   const ComputedLaw law = computed_law(units->law);
@@ -193,13 +179,26 @@ OutputFit fit_output(const Situation& situation, Index most, double wanted) {
   const UpperBound replaced = replaced_weights(situation);
   result.gaussian = in_own_units(*units, gaussian) + replaced;
   result.law = kept_law(*units, law.curve, pushed.mean(0), replaced);
-  if (most < kCounts[0] || result.gaussian.upper <= wanted) return result;
-  const UnitMixture mixture = best_fit(law.curve, most, wanted / units->sigma);
+  if (most < 2 || result.gaussian.upper <= wanted) return result;
+  const UnitMixture mixture = best_fit(fit_target(law.curve), most, wanted / units->sigma);
   const UpperBound distance = distance_to_mixture(law, mixture);
   if (!(distance.upper < kClearlyCloser * gaussian.upper)) return result;
   result.mixture = in_own_units(*units, mixture, pushed, distance);
   result.mixture->distance = result.mixture->distance + replaced;
   return result;
+}
+
+}  // namespace
+
+OutputFit fit_output(const Situation& situation, Index most, double wanted) {
+  return fit_law(situation, situation.traced(situation.depth).surrogates.front(), 0.0, most, wanted);
+}
+
+OutputFit fit_noisy_masked_output(const Situation& situation, Index most, double wanted) {
+  const Index last = situation.depth;
+  const SurrogateLaw moments =
+      surrogate_law(situation.network.activation(last), situation.traced(last).pieces.component(0));
+  return fit_law(situation, moments, situation.network.mask(last).rate(), most, wanted);
 }
 
 }  // namespace mixcert

@@ -26,6 +26,9 @@ UpperBound output_law_distance(const ActivationMap& activation, const DenseLayer
 /// `wanted`.
 OutputFit fit_output(const Situation& situation, Index most, double wanted);
 
+/// The same behind dropout, docs/theory/dropout-laws.md (D.8).
+OutputFit fit_noisy_masked_output(const Situation& situation, Index most, double wanted);
+
 // The last hidden layer's term where its neurons are correlated by a weak signal, docs/theory/two_layers.md
 // (Y.30): without the signal they are independent, and the law of one output can be computed (Y.1).
 

@@ -141,8 +141,8 @@ constexpr double kMostExcess = 0.06;
 TransformAccuracy::TransformAccuracy(double highest, std::size_t neurons, bool strict)
     : frequency(highest), exponent(kAccuracy + std::log(static_cast<double>(neurons))), is_strict(strict) {}
 
-PlacedNeuron::PlacedNeuron(const SummandNeuron& neuron, const TransformAccuracy& accuracy)
-    : neuron_(&neuron), concentration_(neuron), nodes_(neuron, demand(accuracy)) {}
+PlacedNeuron::PlacedNeuron(const SummandNeuron& neuron, const TransformAccuracy& accuracy, double rate)
+    : neuron_(&neuron), rate_(rate), concentration_(neuron), nodes_(neuron, demand(accuracy)) {}
 
 /// What the nodes are asked for; decides on the way whether the neuron is heavy, and its share.
 NodeDemand PlacedNeuron::demand(const TransformAccuracy& accuracy) {
@@ -150,6 +150,7 @@ NodeDemand PlacedNeuron::demand(const TransformAccuracy& accuracy) {
   const double own = square * positive_part(neuron_->second - neuron_->center * neuron_->center);
   const double bound = concentration_.deviation();
   share_ = own + neuron_->noise * neuron_->noise * neuron_->second;
+  if (rate_ > 0.0) share_ = (1.0 - rate_) * (share_ + rate_ * square * neuron_->center * neuron_->center);
   const bool is_damped = !accuracy.is_strict && share_ <= kLargestShare;
   is_heavy_ = !is_damped || square * bound * bound - own > kMostExcess;
   const double decay = is_damped ? kDecayOfRest * (1.0 - share_) : 0.0;
@@ -161,11 +162,61 @@ double PlacedNeuron::heavy_slope() const {
   return is_heavy_ ? std::abs(neuron_->weight) * concentration_.deviation() : 0.0;
 }
 
-NeuronNodes::LogMoments PlacedNeuron::log_moments(double order) const {
+NeuronNodes::LogMoments PlacedNeuron::kept_moments(double order) const {
   const NeuronNodes::LogMoments logs = concentration_.log_moments(*neuron_, order);
   if (!is_heavy_) return logs;
   const NeuronNodes::LogMoments by_nodes = nodes_.log_moments(order);
   return {std::min(logs.plus, by_nodes.plus), std::min(logs.minus, by_nodes.minus)};
+}
+
+// Dropout, docs/theory/dropout-laws.md (D.8). A summand is M (a - mu) + p M mu and its noise where the neuron
+// is kept, and -kappa M mu where it is dropped.
+
+namespace {
+
+/// No less than log(p e^dropped + kappa e^kept).
+double log_of_masked(double rate, double dropped, double kept) {
+  const double top = larger_or_nan(dropped, kept);
+  if (!(top < INFINITY)) return INFINITY;
+  const double sum = rate * std::exp(dropped - top) + (1.0 - rate) * std::exp(kept - top);
+  return top + std::log(sum) + 1e-12 * (1.0 + std::abs(dropped) + std::abs(kept));
+}
+
+/// From the characteristic function of M (a - mu) and the noise to that of the summand; `place` is M mu.
+void mask_factor(double rate, double place, const Frequencies& frequencies, TransformFactor& factor) {
+  const double keep = 1.0 - rate;
+  for (std::size_t b = 0; b < factor.real.size(); ++b) {
+    const FourValues kept_turn = (rate * place) * frequencies.time[b];
+    const FourValues dropped_turn = (-keep * place) * frequencies.time[b];
+    const FourValues cosine = kept_turn.cos(), sine = kept_turn.sin();
+    const FourValues real = factor.real[b], imaginary = factor.imaginary[b];
+    factor.real[b] = rate * dropped_turn.cos() + keep * (cosine * real - sine * imaginary);
+    factor.imaginary[b] = rate * dropped_turn.sin() + keep * (cosine * imaginary + sine * real);
+    const FourValues angles = kept_turn.abs() + dropped_turn.abs();
+    factor.error[b] =
+        keep * factor.error[b] * (1.0 + 8.0 * kUnitRoundoff) + kUnitRoundoff * (64.0 + 16.0 * angles);
+  }
+}
+
+}  // namespace
+
+NeuronNodes::LogMoments PlacedNeuron::log_moments(double order) const {
+  const NeuronNodes::LogMoments kept = kept_moments(order);
+  if (!(rate_ > 0.0)) return kept;
+  const double place = order * neuron_->weight * neuron_->center;
+  const double by_kept = rate_ * place, by_dropped = (1.0 - rate_) * place;
+  return {log_of_masked(rate_, -by_dropped, by_kept + kept.plus),
+          log_of_masked(rate_, by_dropped, kept.minus - by_kept)};
+}
+
+double PlacedNeuron::damping(double t) const {
+  const double kept = nodes_.damping(t);
+  return rate_ > 0.0 ? enlarged(rate_ + (1.0 - rate_) * kept) : kept;
+}
+
+void PlacedNeuron::write_factor(const Frequencies& frequencies, TransformFactor& factor) const {
+  factor_by_nodes(*neuron_, nodes_, frequencies, factor);
+  if (rate_ > 0.0) mask_factor(rate_, neuron_->weight * neuron_->center, frequencies, factor);
 }
 
 }  // namespace mixcert

@@ -54,25 +54,27 @@ struct TransformAccuracy {
 
 class PlacedNeuron {
  public:
-  /// `neuron` outlives the object.
-  PlacedNeuron(const SummandNeuron& neuron, const TransformAccuracy& accuracy);
+  /// `neuron` outlives the object; it is dropped with probability `rate` (D.8).
+  PlacedNeuron(const SummandNeuron& neuron, const TransformAccuracy& accuracy, double rate);
 
-  [[nodiscard]] const NeuronNodes& nodes() const { return nodes_; }
+  /// No less than what its noise leaves of its characteristic function at t and beyond.
+  [[nodiscard]] double damping(double t) const;
   /// Of the variance of the sum, about.
   [[nodiscard]] double share() const { return share_; }
   /// How fast the sum moves with x, if exponential moments need nodes; 0 otherwise.
   [[nodiscard]] double heavy_slope() const;
-  /// No less than the logarithms of E exp(t M (a - mu) + (t noise a)^2/2), t = order and t = -order.
+  /// No less than the logarithms of E exp(t (summand)), t = order and t = -order.
   [[nodiscard]] NeuronNodes::LogMoments log_moments(double order) const;
   /// Overwrites `factor`.
-  void write_factor(const Frequencies& frequencies, TransformFactor& factor) const {
-    factor_by_nodes(*neuron_, nodes_, frequencies, factor);
-  }
+  void write_factor(const Frequencies& frequencies, TransformFactor& factor) const;
 
  private:
+  /// Of M (a - mu) and the noise, the neuron being kept.
+  [[nodiscard]] NeuronNodes::LogMoments kept_moments(double order) const;
   NodeDemand demand(const TransformAccuracy& accuracy);
 
   const SummandNeuron* neuron_;
+  double rate_;
   NeuronConcentration concentration_;
   bool is_heavy_ = false;  ///< exponential moments by nodes
   double share_ = 0.0;

@@ -23,6 +23,7 @@ Theorem stein_theorem() {
        precondition::kFewComponents,
        precondition::kIndependentNext,
        precondition::kIndependentNeurons,
+       precondition::kNeuronNodes,
        {"neurons times outputs to the fourth power are at most 4e7",
         [](const Situation& at, Index) { return stein_work(at.network.layer(at.depth)) <= kMostSteinWork; }},
        {"the output's covariance is far from singular", nullptr}},

@@ -7,24 +7,12 @@
 namespace mixcert {
 namespace {
 
-/// `total` is of both local terms: the first one is what the last leaves of it.
-void take_both(const UpperBound& total, LayerTerms& first, const LayerTerms& last) {
-  if (!(total.upper < first.local.upper + last.local.upper)) return;
-  const auto less = [&total](const UpperBound& other) -> UpperBound {
-    return {positive_part(total.nominal - other.nominal), positive_part(next_up(total.upper - other.upper))};
-  };
-  first.local = less(last.local);
-  first.local_w1 = min(first.local_w1, less(last.local_w1));
-  first.theorem = "Y.28";
-  first.is_whole = true;
-}
-
 /// One computation gives (Y.20) and, where it holds too, (Y.28).
 bool sharpen_by_two_layer(const Situation& situation, Index /*layer*/, Certificate& certificate) {
   static const Theorem both = both_layers_theorem();
   const TwoLayerDistance distance = two_layer_distance(situation, both.may_hold(situation, 1));
   take_smaller(distance.first, "Y.20", certificate.layers.front());
-  take_both(distance.both, certificate.layers.front(), certificate.layers.back());
+  take_both(distance.both, distance.both, "Y.28", certificate.layers.front(), certificate.layers.back());
   return distance.first.upper < INFINITY;
 }
 
@@ -49,6 +37,10 @@ std::vector<Precondition> two_layer_preconditions() {
           {"weights and biases of both layers behind are Gaussian",
            [](const Situation& at, Index layer) {
              return holds_from(at, layer, [](const LayerSituation& l) { return l.next_is_gaussian; });
+           }},
+          {"activations of both hidden layers are smooth or have one kink at zero",
+           [](const Situation& at, Index layer) {
+             return holds_from(at, layer, [](const LayerSituation& l) { return l.has_neuron_nodes; });
            }},
           {"every neuron of the second hidden layer has noise of its own",
            [](const Situation& at, Index) { return at.layer(1).next_has_noise; }},

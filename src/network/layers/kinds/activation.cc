@@ -47,6 +47,6 @@ class ActivationKind final : public Elementwise<DeterministicLayer<ActivationSpe
 
 }  // namespace
 
-LayerKindPointer kind(const ActivationSpec& spec) { return std::make_unique<ActivationKind>(spec); }
+NewLayerKind kind(const ActivationSpec& spec) { return std::make_unique<ActivationKind>(spec); }
 
 }  // namespace mixcert

@@ -115,6 +115,6 @@ BatchNormScale batch_norm_scale(const BatchNormSpec& spec, const LayerShape& sha
   return {spread(scale), spread(shift)};
 }
 
-LayerKindPointer kind(const BatchNormSpec& spec) { return std::make_unique<BatchNormKind>(spec); }
+NewLayerKind kind(const BatchNormSpec& spec) { return std::make_unique<BatchNormKind>(spec); }
 
 }  // namespace mixcert

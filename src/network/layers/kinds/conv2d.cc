@@ -205,6 +205,6 @@ DenseLayer expand_convolution(const Conv2dSpec& spec, MemoryBudget& budget) {
   return {spec.name, expansion.mean(), expansion.bias(), expansion.law(), DeterministicBias{}};
 }
 
-LayerKindPointer kind(const Conv2dSpec& spec) { return std::make_unique<Conv2dKind>(spec); }
+NewLayerKind kind(const Conv2dSpec& spec) { return std::make_unique<Conv2dKind>(spec); }
 
 }  // namespace mixcert

@@ -89,6 +89,6 @@ MaybeShape shape_after_dense(const std::string& name, Index inputs, Index output
   return LayerShape{outputs, {}, false};
 }
 
-LayerKindPointer kind(const DenseSpec& spec) { return std::make_unique<DenseKind>(spec); }
+NewLayerKind kind(const DenseSpec& spec) { return std::make_unique<DenseKind>(spec); }
 
 }  // namespace mixcert

@@ -15,7 +15,9 @@ class DropoutKind final : public NoiseLayer<DropoutSpec> {
   [[nodiscard]] std::vector<LayerDetail> details() const override { return {{"rate", spec().rate}}; }
   void check_numbers() const override { Mask::bernoulli(spec().rate); }
   [[nodiscard]] bool is_deterministic() const override { return spec().rate == 0.0; }
-  void expand(ChainBuilder& builder) const override { builder.chain().mask(Mask::bernoulli(spec().rate)); }
+  void expand(ChainBuilder& builder) const override {
+    builder.chain().mask(builder.title(), Mask::bernoulli(spec().rate));
+  }
   void add_to(GraphBuilder& builder) const override {
     builder.mask(title(), Mask::bernoulli(spec().rate), 1);
   }
@@ -34,7 +36,7 @@ class Dropout2dKind final : public NoiseLayer<Dropout2dSpec> {
     require(spec().rate == 0.0 || builder.shape().positions() == 1,
             "dropout2d: drops whole channels, for which there is no formal bound; certify --simulate has an "
             "estimate, sample draws from it");
-    builder.chain().mask(Mask::bernoulli(spec().rate));
+    builder.chain().mask(builder.title(), Mask::bernoulli(spec().rate));
   }
   void add_to(GraphBuilder& builder) const override {
     builder.mask(title(), Mask::bernoulli(spec().rate), builder.shape().positions());
@@ -48,14 +50,16 @@ class GaussianDropoutKind final : public NoiseLayer<GaussianDropoutSpec> {
   [[nodiscard]] std::vector<LayerDetail> details() const override { return {{"rate", spec().rate}}; }
   void check_numbers() const override { Mask::gaussian(spec().rate); }
   [[nodiscard]] bool is_deterministic() const override { return spec().rate == 0.0; }
-  void expand(ChainBuilder& builder) const override { builder.chain().mask(Mask::gaussian(spec().rate)); }
+  void expand(ChainBuilder& builder) const override {
+    builder.chain().mask(builder.title(), Mask::gaussian(spec().rate));
+  }
   void add_to(GraphBuilder& builder) const override { builder.mask(title(), Mask::gaussian(spec().rate), 1); }
 };
 
 }  // namespace
 
-LayerKindPointer kind(const Dropout2dSpec& spec) { return std::make_unique<Dropout2dKind>(spec); }
-LayerKindPointer kind(const DropoutSpec& spec) { return std::make_unique<DropoutKind>(spec); }
-LayerKindPointer kind(const GaussianDropoutSpec& spec) { return std::make_unique<GaussianDropoutKind>(spec); }
+NewLayerKind kind(const Dropout2dSpec& spec) { return std::make_unique<Dropout2dKind>(spec); }
+NewLayerKind kind(const DropoutSpec& spec) { return std::make_unique<DropoutKind>(spec); }
+NewLayerKind kind(const GaussianDropoutSpec& spec) { return std::make_unique<GaussianDropoutKind>(spec); }
 
 }  // namespace mixcert

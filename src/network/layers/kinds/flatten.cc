@@ -33,6 +33,6 @@ MaybeShape shape_after_flatten(const MaybeShape& before) {
   return LayerShape{before->size(), {}, false};
 }
 
-LayerKindPointer kind(const FlattenSpec& spec) { return std::make_unique<FlattenKind>(spec); }
+NewLayerKind kind(const FlattenSpec& spec) { return std::make_unique<FlattenKind>(spec); }
 
 }  // namespace mixcert

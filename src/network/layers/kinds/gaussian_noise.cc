@@ -36,6 +36,6 @@ class GaussianNoiseKind final : public NoiseLayer<GaussianNoiseSpec> {
 
 }  // namespace
 
-LayerKindPointer kind(const GaussianNoiseSpec& spec) { return std::make_unique<GaussianNoiseKind>(spec); }
+NewLayerKind kind(const GaussianNoiseSpec& spec) { return std::make_unique<GaussianNoiseKind>(spec); }
 
 }  // namespace mixcert

@@ -33,9 +33,9 @@ void check_mixture(const MixtureSpec& spec) {
   }
 }
 
-class MixtureKind final : public KindOf<MixtureSpec> {
+class MixtureKind final : public OneInput<MixtureSpec> {
  public:
-  using KindOf::KindOf;
+  using OneInput::OneInput;
 
   [[nodiscard]] std::vector<LayerDetail> details() const override {
     const std::size_t count = spec().alternatives.size();
@@ -59,7 +59,7 @@ class MixtureKind final : public KindOf<MixtureSpec> {
   void check_numbers() const override { check_mixture(spec()); }
   [[nodiscard]] LayerShape geometry(const LayerShape& before) const override {
     LayerShape shape = before;
-    for (const DenseSpec& one : spec().alternatives) shape = kind(one)->shape_after(before);
+    for (const DenseSpec& one : spec().alternatives) shape = kind(one)->shape_after({before});
     return shape;
   }
   void tell_input(InputShape& input) const override {
@@ -96,6 +96,6 @@ class MixtureKind final : public KindOf<MixtureSpec> {
 
 }  // namespace
 
-LayerKindPointer kind(const MixtureSpec& spec) { return std::make_unique<MixtureKind>(spec); }
+NewLayerKind kind(const MixtureSpec& spec) { return std::make_unique<MixtureKind>(spec); }
 
 }  // namespace mixcert

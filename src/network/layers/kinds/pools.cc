@@ -1,8 +1,8 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Average and max pooling. Deterministic in front of a network (L.1): |max x - max y| <= max |x_i - y_i|, and
-// a mean of n values has n roundings. Behind random layers a mean is a matrix (L.3) and a maximum a small
-// network (L.4), maximum_expansion.cc.
+// Average and max pooling, and means of whole images. Deterministic in front of a network (L.1): |max x - max
+// y| <= max |x_i - y_i|, and a mean of n values has n roundings. Behind random layers a mean is a matrix
+// (L.3) and a maximum a small network (L.4), maximum_expansion.cc.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -142,13 +142,52 @@ class MaxPool2dKind final : public PoolKind<MaxPool2dSpec> {
     for (MaximumLayer& round : expand_max_pool(window(), builder.shape(), builder.budget())) {
       builder.chain().affine(std::move(round.layer));
       if (!round.unchanged.empty())
-        builder.chain().activation(Activation(ActivationFunction::Relu), std::move(round.unchanged));
+        builder.chain().activation(Activation(ActivationFunction::Relu), round.unchanged);
     }
   }
   void add_to(GraphBuilder& builder) const override { builder.maximum(title(), window()); }
 };
 
+/// An average pool whose window is the image, and a vector behind it.
+class MeanKind final : public DeterministicLayer<MeanSpec> {
+ public:
+  using DeterministicLayer::DeterministicLayer;
+
+  [[nodiscard]] std::vector<LayerDetail> details() const override { return {}; }
+  [[nodiscard]] OwnTensors tensors() const override { return {}; }
+  void check_numbers() const override {}
+  [[nodiscard]] LayerShape geometry(const LayerShape& before) const override {
+    return *shape_after_mean(title(), before);
+  }
+  /// Refuses, as a pool does.
+  void tell_input(InputShape& /*input*/) const override { (void)shape_after_mean(title(), MaybeShape()); }
+  [[nodiscard]] bool has_structure() const override { return true; }
+  void charge_step(const LayerShape& before, MemoryBudget& budget) const override {
+    budget.take(title(), 32.0 * static_cast<double>(before.positions()));
+  }
+  [[nodiscard]] std::unique_ptr<FeatureStep> step(const LayerShape& before) const override {
+    return std::make_unique<AveragePoolStep>(whole(before), before);
+  }
+  void expand(ChainBuilder& builder) const override {
+    builder.chain().affine(expand_average_pool(whole(builder.shape()), builder.shape(), builder.budget()));
+  }
+  void add_to(GraphBuilder& builder) const override {
+    builder.affine(title(), average_pool_operator(whole(builder.shape()), builder.shape()));
+  }
+
+ private:
+  [[nodiscard]] static Window2d whole(const LayerShape& shape) {
+    return {shape.image, shape.image, {0, 0}, {}};
+  }
+};
+
 }  // namespace
+
+MaybeShape shape_after_mean(const std::string& who, const MaybeShape& before) {
+  expect(before && before->is_image, who, "a conv2d before it that tells the size of the image",
+         before ? "a vector of " + to_string(*before) : "none");
+  return LayerShape{before->channels, {}, false};
+}
 
 MaybeShape shape_after_pool(const std::string& type, const Window2d& window, const MaybeShape& before) {
   expect(before && before->is_image, type, "a conv2d before it that tells the size of the image",
@@ -176,7 +215,8 @@ DenseLayer expand_average_pool(const Window2d& window, const LayerShape& shape, 
   return {"avg_pool2d", std::move(matrix), std::move(bias), DeterministicWeights{}, DeterministicBias{}};
 }
 
-LayerKindPointer kind(const AvgPool2dSpec& spec) { return std::make_unique<AvgPool2dKind>(spec); }
-LayerKindPointer kind(const MaxPool2dSpec& spec) { return std::make_unique<MaxPool2dKind>(spec); }
+NewLayerKind kind(const AvgPool2dSpec& spec) { return std::make_unique<AvgPool2dKind>(spec); }
+NewLayerKind kind(const MeanSpec& spec) { return std::make_unique<MeanKind>(spec); }
+NewLayerKind kind(const MaxPool2dSpec& spec) { return std::make_unique<MaxPool2dKind>(spec); }
 
 }  // namespace mixcert

@@ -1,46 +1,22 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Residual blocks S(x) + F(x): a skip without layers is carried past those of F (L.7).
+// Residual blocks S(x) + F(x). A plan writes them as the layers of S, those of F and a sum (graph_plan.h):
+// what becomes of layers is never asked of a block.
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "mixcert/core/error.h"
 #include "network/layers/geometry.h"
+#include "network/layers/graph_plan.h"
 #include "network/layers/kind_bases.h"
 
 namespace mixcert {
 namespace {
 
-/// S(x) + F(x): errors add, one rounding.
-class ResidualStep : public FeatureStep {
+class ResidualKind final : public OneInput<ResidualSpec> {
  public:
-  ResidualStep(FeatureSteps steps, FeatureSteps skip) : steps_(std::move(steps)), skip_(std::move(skip)) {}
-
-  [[nodiscard]] BoundedValues apply(BoundedValues input) const override {
-    BoundedValues output = run_steps(steps_, input);
-    const BoundedValues skip = run_steps(skip_, std::move(input));
-    output.values += skip.values;
-    output.errors += skip.errors + 2.0 * kUnitRoundoff * output.values.cwiseAbs();
-    output.errors = raised(output.errors, 4);
-    return output;
-  }
-
-  [[nodiscard]] double scratch_bytes() const override {
-    double largest = 0.0;
-    for (const FeatureSteps* steps : {&steps_, &skip_}) {
-      for (const auto& step : *steps) largest = std::max(largest, step->scratch_bytes());
-    }
-    return largest;
-  }
-
- private:
-  FeatureSteps steps_, skip_;
-};
-
-class ResidualKind final : public KindOf<ResidualSpec> {
- public:
-  using KindOf::KindOf;
+  using OneInput::OneInput;
 
   [[nodiscard]] std::vector<LayerDetail> details() const override {
     const auto counted = [](std::size_t count) {
@@ -55,6 +31,7 @@ class ResidualKind final : public KindOf<ResidualSpec> {
     InnerLayers inner;
     for (const auto* layers : both()) {
       for (const LayerSpec& layer : *layers) inner.layers.push_back(layer_kind(layer));
+      inner.lists.push_back(layers);
     }
     return inner;
   }
@@ -70,9 +47,7 @@ class ResidualKind final : public KindOf<ResidualSpec> {
   }
   [[nodiscard]] LayerShape geometry(const LayerShape& before) const override {
     const auto behind = [&](const std::vector<LayerSpec>& layers) {
-      LayerShape shape = before;
-      for (const LayerSpec& layer : layers) shape = mixcert::shape_after(layer, shape);
-      return shape;
+      return layers.empty() ? before : entry_shapes(layers, before).back();
     };
     return *shape_after_residual(behind(spec().skip.layers), behind(spec().layers));
   }
@@ -95,43 +70,28 @@ class ResidualKind final : public KindOf<ResidualSpec> {
     return changed([&](const LayerKind& layer) { return layer.chosen(cursor); });
   }
 
-  [[nodiscard]] std::unique_ptr<FeatureStep> step(const LayerShape& before) const override {
-    return std::make_unique<ResidualStep>(feature_steps(spec().layers, before),
-                                          feature_steps(spec().skip.layers, before));
+  [[nodiscard]] std::unique_ptr<FeatureStep> step(const LayerShape& /*before*/) const override {
+    refuse_whole();
   }
-  void charge_step(const LayerShape& before, MemoryBudget& budget) const override {
-    charge_steps(spec().layers, before, budget);
-    charge_steps(spec().skip.layers, before, budget);
-  }
-  void expand(ChainBuilder& builder) const override {
-    require(spec().skip.layers.empty(),
-            "residual: its skip has layers of its own, which the canonical form of networks does not have");
-    builder.chain().begin_residual();
-    for (const LayerSpec& layer : spec().layers) builder.add(layer);
-    builder.chain().end_residual();
-  }
+  void charge_step(const LayerShape& /*before*/, MemoryBudget& /*budget*/) const override { refuse_whole(); }
+  void expand(ChainBuilder& /*builder*/) const override { refuse_whole(); }
   [[nodiscard]] bool has_structure() const override { return true; }
-  void add_to(GraphBuilder& builder) const override {
-    const Index start = builder.current();
-    const LayerShape before = builder.shape();
-    builder.enter_block(!spec().skip.layers.empty());
-    for (const LayerSpec& layer : spec().skip.layers) builder.add(layer);
-    const Index skip = builder.current();
-    builder.go_back(start, before);
-    for (const LayerSpec& layer : spec().layers) builder.add(layer);
-    builder.sum(title(), skip);
-    builder.leave_block();
-  }
+  void add_to(GraphBuilder& /*builder*/) const override { refuse_whole(); }
 
  private:
+  [[noreturn]] static void refuse_whole() {
+    throw InvalidArgument("residual: expected the layers of a block one by one, got the block");
+  }
   [[nodiscard]] std::array<const std::vector<LayerSpec>*, 2> both() const {
     return {&spec().layers, &spec().skip.layers};
   }
   template <class Change>
   [[nodiscard]] LayerSpec changed(Change change) const {
     ResidualSpec block;
-    for (const LayerSpec& layer : spec().layers) block.layers.push_back(change(*layer_kind(layer)));
-    for (const LayerSpec& layer : spec().skip.layers) block.skip.layers.push_back(change(*layer_kind(layer)));
+    for (const LayerSpec& layer : spec().layers)
+      block.layers.push_back(in_place_of(layer, change(*layer_kind(layer))));
+    for (const LayerSpec& layer : spec().skip.layers)
+      block.skip.layers.push_back(in_place_of(layer, change(*layer_kind(layer))));
     return block;
   }
 };
@@ -145,6 +105,6 @@ MaybeShape shape_after_residual(const MaybeShape& skip, const MaybeShape& inner)
   return skip ? skip : inner;
 }
 
-LayerKindPointer kind(const ResidualSpec& spec) { return std::make_unique<ResidualKind>(spec); }
+NewLayerKind kind(const ResidualSpec& spec) { return std::make_unique<ResidualKind>(spec); }
 
 }  // namespace mixcert

@@ -1,0 +1,13 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Certificates of random graphs, against samples. The quick and the heavy test differ in numbers only.
+#pragma once
+
+#include "mixcert/core/types.h"
+
+namespace mixcert::testing {
+
+/// The first `graphs` graphs with `samples` samples each and a summary line at the end.
+void check_graphs(Index graphs, Index samples);
+
+}  // namespace mixcert::testing

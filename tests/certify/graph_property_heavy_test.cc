@@ -1,0 +1,14 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Certificates of random graphs; many graphs, many samples each.
+#include <gtest/gtest.h>
+
+#include "certify/graph_property.h"
+
+namespace mixcert::testing {
+namespace {
+
+TEST(GraphPropertyHeavy, BoundsHoldOnRandomGraphs) { check_graphs(500, 200000); }
+
+}  // namespace
+}  // namespace mixcert::testing

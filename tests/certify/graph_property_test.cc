@@ -1,0 +1,14 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Certificates of random graphs; a few graphs.
+#include "certify/graph_property.h"
+
+#include <gtest/gtest.h>
+
+namespace mixcert::testing {
+namespace {
+
+TEST(GraphProperty, BoundsHoldOnRandomGraphs) { check_graphs(40, 20000); }
+
+}  // namespace
+}  // namespace mixcert::testing
