@@ -14,8 +14,8 @@ namespace {
 std::vector<Index> window_list(const OnnxStep& step, const std::string& attribute, std::size_t count,
                                Index fallback, Index least) {
   const std::vector<std::int64_t> list = step.integers(attribute, std::vector<std::int64_t>(count, fallback));
-  const std::string wanted =
-      attribute + " of " + std::to_string(count) + " integers in " + std::to_string(least) + ".." + std::to_string(kMaxLayerSize);
+  const std::string wanted = attribute + " of " + std::to_string(count) + " integers in " +
+                             std::to_string(least) + ".." + std::to_string(kMaxLayerSize);
   step.expect(list.size() == count, wanted, std::to_string(list.size()));
   for (const std::int64_t value : list)
     step.expect(value >= least && value <= kMaxLayerSize, wanted, std::to_string(value));
