@@ -18,15 +18,6 @@
 
 namespace mixcert {
 
-/// Is the network's law made of draws alone: asked for, or because its layers keep their structure and bounds
-/// by simulation are wanted?
-bool is_coupled(const Network& network, const Options& options);
-
-/// Is the network certified formally as the graph that it is (O.15)?
-bool is_formal_graph(const Network& network, const Options& options);
-/// One of both: nothing may ask for its canonical form, which would write matrices out.
-bool stays_graph(const Network& network, const Options& options);
-
 /// Throws Error, naming the input, where the bound or the mixture is not finite: nothing else may be written.
 void require_finite(const Result& result);
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "certify/certifier.h"
+#include "certify/method_choice.h"
 #include "mixcert/core/error.h"
 #include "network/ordinary_scale.h"
 

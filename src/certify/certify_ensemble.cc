@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "certify/certifier.h"
+#include "certify/method_choice.h"
 #include "methods/approximation_method.h"
 #include "methods/prepared.h"
 #include "mixcert/certify/certify.h"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "certify/certifier.h"
+#include "certify/method_choice.h"
 #include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
 #include "network/ordinary_scale.h"

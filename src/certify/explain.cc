@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "certify/certifier.h"
+#include "certify/method_choice.h"
 #include "mixcert/certify/trial.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/option_table.h"
