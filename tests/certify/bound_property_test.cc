@@ -8,7 +8,7 @@
 namespace mixcert::testing {
 namespace {
 
-TEST(BoundProperties, HoldOnRandomNetworks) { check_properties(60, 20000); }
+TEST(BoundProperties, HoldOnRandomNetworks) { check_properties(30, 20000); }
 
 }  // namespace
 }  // namespace mixcert::testing

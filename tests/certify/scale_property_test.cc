@@ -8,7 +8,7 @@
 namespace mixcert::testing {
 namespace {
 
-TEST(ScaleProperties, HoldOnRandomNetworks) { check_scale_properties(400, 8000); }
+TEST(ScaleProperties, HoldOnRandomNetworks) { check_scale_properties(200, 8000); }
 
 }  // namespace
 }  // namespace mixcert::testing
