@@ -20,6 +20,17 @@ True
 """
 
 from ._core import __version__
+from ._answers import (
+    ClassProbabilities,
+    CredibleIntervals,
+    Interval,
+    Marginal,
+    Moments,
+    Predictive,
+    Probability,
+    SimulatedAnswers,
+    SimulatedIntervals,
+)
 from ._certify import certify
 from ._import import from_torch, import_weights
 from ._layers import (
@@ -47,22 +58,11 @@ from ._layers import (
     mean,
     reshape,
 )
+from ._layer_table import LayerTable
 from ._mixture import Mixture
 from ._network import Network, simulate
-from ._result import (
-    ClassProbabilities,
-    CredibleIntervals,
-    Interval,
-    LayerTable,
-    Marginal,
-    Moments,
-    Predictive,
-    Probability,
-    Result,
-    ResultList,
-    SimulatedAnswers,
-    SimulatedIntervals,
-)
+from ._result import Result
+from ._result_list import ResultList
 from ._transport import Quantization, gelbrich, mw2, quantize, wasserstein2
 from ._tune import TuneResult, tune
 

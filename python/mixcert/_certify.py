@@ -8,7 +8,8 @@ from typing import Any, Optional, Union
 from . import _core
 from ._network import Network
 from ._options import advance, describe, progress_bar
-from ._result import Result, ResultList
+from ._result import Result
+from ._result_list import ResultList
 
 
 def certify(

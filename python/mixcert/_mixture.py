@@ -83,6 +83,20 @@ class Mixture:
             raise ValueError(f"indices: expected integers, got {indices!r}")
         return Mixture._wrap(self._core.marginal([int(i) + (self.dimension if i < 0 else 0) for i in given]))
 
+    def to_torch(self) -> Any:
+        """The same law as a torch.distributions.MixtureSameFamily of multivariate normals in double precision.
+        ValueError where a covariance is singular: torch has no such normals."""
+        import torch
+        from torch.distributions import Categorical, MixtureSameFamily, MultivariateNormal
+
+        weights, means, covariances = (
+            torch.tensor(part, dtype=torch.float64) for part in (self.weights, self.means, self.covariances)
+        )
+        factors, failed = torch.linalg.cholesky_ex(covariances)
+        if bool(failed.any()):
+            raise ValueError("to_torch: expected regular covariances, got a singular one")
+        return MixtureSameFamily(Categorical(weights), MultivariateNormal(means, scale_tril=factors))
+
     def __repr__(self) -> str:
         noun = "component" if len(self) == 1 else "components"
         return f"<mixcert.Mixture: {len(self)} {noun}, dimension {self.dimension}>"

@@ -1,128 +1,27 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Results of certify() and the certified answers that follow from them (docs/answers.md)."""
+"""One result of certify() and the certified answers that follow from it (docs/answers.md)."""
 
 from __future__ import annotations
 
-import html
 import os
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
 from . import _core
+from ._answers import (
+    ClassProbabilities,
+    CredibleIntervals,
+    Interval,
+    Marginal,
+    Moments,
+    Predictive,
+    Probability,
+    SimulatedAnswers,
+    SimulatedIntervals,
+)
+from ._layer_table import LayerTable
 from ._mixture import Mixture
-
-
-class Interval(NamedTuple):
-    """The mixture's value, and the range that the true law's value is proven to lie in."""
-
-    estimate: Union[float, np.ndarray]
-    lower: Union[float, np.ndarray]
-    upper: Union[float, np.ndarray]
-
-
-class Moments(NamedTuple):
-    """Of every output."""
-
-    mean: Interval
-    std: Interval
-
-
-class Predictive(NamedTuple):
-    """Of each target's observation; variances, not deviations."""
-
-    mean: Interval
-    epistemic: Interval
-    aleatoric: Interval
-    total: Interval
-
-
-class CredibleIntervals(NamedTuple):
-    """[lower, upper] holds at least the asked mass of the true law; `mixture_mass` is the mixture's."""
-
-    lower: np.ndarray
-    upper: np.ndarray
-    mixture_mass: np.ndarray
-
-
-class ClassProbabilities(NamedTuple):
-    """E softmax of every class; `settled`: `predicted` is proven to be the class with the largest one.
-    `margins`: by how much it exceeds the others."""
-
-    probabilities: Interval
-    predicted: int
-    settled: bool
-    margins: Interval
-
-
-class Probability(NamedTuple):
-    """The ends hold but for `failure_probability`, which is zero unless they come from samples."""
-
-    estimate: float
-    lower: float
-    upper: float
-    failure_probability: float
-
-
-class Marginal(NamedTuple):
-    """One output by itself: W2 between `mixture` and its law is at most `w2_bound`, and its mean lies in the
-    range of `mean`; certified by simulation."""
-
-    mixture: Mixture
-    w2_bound: float
-    mean: Interval
-
-
-class SimulatedIntervals(NamedTuple):
-    """[lower, upper] holds at least the asked mass of the true law; `share_of_draws` is that of the draws."""
-
-    lower: np.ndarray
-    upper: np.ndarray
-    share_of_draws: np.ndarray
-
-
-class SimulatedAnswers(NamedTuple):
-    """From draws of the network itself: one of the ranges misses with `failure_probability` at most."""
-
-    probabilities: List[Interval]
-    intervals: SimulatedIntervals
-    classes: Optional[ClassProbabilities]
-    draws: int
-    failure_probability: float
-
-
-class LayerTable(Sequence[Dict[str, Any]]):
-    """What each hidden layer adds to the bound, carried to the output: a sequence of dicts that prints as a
-    table, also in notebooks."""
-
-    columns = ("layer", "compression", "local", "gain", "components", "points", "metric", "theorem")
-
-    def __init__(self, rows: List[Tuple[Any, ...]]) -> None:
-        self._rows = rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            return LayerTable(self._rows[place])
-        if isinstance(place, str):
-            return np.array([row[self.columns.index(place)] for row in self._rows])
-        return dict(zip(self.columns, self._rows[place]))
-
-    def __repr__(self) -> str:
-        cells = [list(self.columns)] + [[_cell(value) for value in row] for row in self._rows]
-        widths = [max(len(row[i]) for row in cells) for i in range(len(self.columns))]
-        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in cells]
-        return "\n".join([lines[0], "-" * len(lines[0])] + lines[1:])
-
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in self.columns)
-        rows = (
-            "<tr>" + "".join(f"<td>{html.escape(_cell(value))}</td>" for value in row) + "</tr>"
-            for row in self._rows
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 class Result:
@@ -241,6 +140,14 @@ class Result:
         method coupled certifies nothing useful."""
         return self._core.statistics
 
+    def mean(self) -> np.ndarray:
+        """Means of the mixture, [outputs]; `moments()` has the ranges of the network's own."""
+        return self.mixture.mean()
+
+    def std(self) -> np.ndarray:
+        """Standard deviations of the mixture, [outputs]."""
+        return self.mixture.std()
+
     def moments(self) -> Moments:
         """Mean and standard deviation of every output: |E_p y_i - E_q y_i| <= W2 and
         |std_p y_i - std_q y_i| <= W2, sharpened (U.1 - U.3)."""
@@ -299,7 +206,7 @@ class Result:
 
     def save(self, path: Any) -> None:
         """Writes the result as `mixcert certify` does: arrays (.npz) or every bound (.json)."""
-        _save([self], path)
+        save_results([self], path)
 
     def report(self, path: Any) -> None:
         """Writes a page for the browser (.html)."""
@@ -317,53 +224,10 @@ class Result:
         return f"<mixcert.Result: {self._core.brief_report()}>"
 
 
-class ResultList(List[Result]):
-    """The results of one call, in the order of the inputs."""
-
-    @property
-    def w2_bound(self) -> np.ndarray:
-        """All bounds, [inputs]."""
-        return np.array([result.w2_bound for result in self])
-
-    @property
-    def w1_bound(self) -> np.ndarray:
-        return np.array([result.w1_bound for result in self])
-
-    @property
-    def w2_lower(self) -> np.ndarray:
-        """What no Gaussian is closer than, [inputs]; NaN where it is not known."""
-        return np.array([result.w2_lower for result in self])
-
-    def mean(self) -> np.ndarray:
-        """Means of the mixtures, [inputs, outputs]."""
-        return np.array([result.mixture.mean() for result in self])
-
-    def std(self) -> np.ndarray:
-        """Standard deviations of the mixtures, [inputs, outputs]."""
-        return np.array([result.mixture.std() for result in self])
-
-    def save(self, path: Any) -> None:
-        """Writes all results to one file, as `mixcert certify` does: .npz or .json."""
-        _save(self, path)
-
-    def report(self, path: Any) -> None:
-        """Writes a page for the browser (.html)."""
-        _core.write_report([result._core for result in self], os.fspath(path))
-
-    def __getitem__(self, place: Any) -> Any:
-        chosen = super().__getitem__(place)
-        return ResultList(chosen) if isinstance(place, slice) else chosen
-
-
-def _save(results: Sequence[Result], path: Any) -> None:
+def save_results(results: Sequence[Result], path: Any) -> None:
+    """Results of one call, to one file."""
     target = os.fspath(path)
     if not target.endswith((".npz", ".json")):
         raise ValueError(f"path: expected a file that ends in .npz or .json, got {target!r}")
     arrays, bounds = (target, None) if target.endswith(".npz") else (None, target)
     _core.save_results([result._core for result in results], arrays, bounds)
-
-
-def _cell(value: Any) -> str:
-    if not isinstance(value, float):
-        return str(value)
-    return "-" if value != value else f"{value:.4g}"
