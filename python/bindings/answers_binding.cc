@@ -95,8 +95,7 @@ py::tuple classes_of(const ResultView& view, const py::dict& keywords) {
 
 py::tuple probability_of(const ResultView& view, const std::string& text, const py::dict& keywords) {
   const auto options = options_from("probability", answer_option_table(), keywords);
-  const Statement statement =
-      parse_statement(text, {view.run->model->ensemble.outputs(), view.run->inputs_per_result()});
+  const Statement statement = parse_statement(text, {view.run->outputs(), view.run->inputs_per_result()});
   ProbabilityAnswer answer;
   run_interruptibly([&](const CancelFlag&) {
     answer = probability(CertifiedLaw(view.result()), statement, options.integration());
@@ -109,7 +108,7 @@ py::dict answers_by_simulation(const ResultView& view, const std::vector<std::st
                                bool classes, const py::dict& keywords) {
   const auto options = options_from("by_simulation", answer_option_table(), keywords);
   const Run& run = *view.run;
-  const Ensemble& ensemble = run.model->ensemble;
+  const Ensemble& ensemble = run.require_model("by_simulation").ensemble;
   require(
       run.options.predictive == Predictive::Network,
       "by_simulation: the result is the law of the linearised network (glm), and draws are of the network "

@@ -37,16 +37,22 @@ std::shared_ptr<const Model> make_model(std::vector<LayerSpec> layers,
 /// Empty for layers without arrays.
 py::dict layer_arrays(const LayerSpec& spec);
 
-/// One call of certify().
+/// One call of certify(), or the file that one was written to.
 struct Run {
-  std::shared_ptr<const Model> model;
+  std::shared_ptr<const Model> model;  ///< null where results were read from a file
+  std::string file = {};               ///< that they were read from
+  RunRecord stored = {};               ///< what the file records of its run
   Options options;
-  Matrix inputs;  ///< one per column
+  Matrix inputs;  ///< one per column; empty where the file has none
   std::vector<Result> results;
   double seconds = 0.0;  ///< spent in the C++ library
 
+  /// The network. Throws InvalidArgument, naming `purpose`, where results were read from a file.
+  [[nodiscard]] const Model& require_model(const std::string& purpose) const;
+  /// Of the network, at one input.
+  [[nodiscard]] Index outputs() const;
   /// Inputs that one result covers.
-  [[nodiscard]] Index inputs_per_result() const { return options.joint ? inputs.cols() : 1; }
+  [[nodiscard]] Index inputs_per_result() const;
   /// Those of the certificate and those of the network.
   [[nodiscard]] std::vector<std::string> assumptions() const;
 };

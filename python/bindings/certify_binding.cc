@@ -13,6 +13,7 @@
 #include "keywords.h"
 #include "mixcert/certify/certify.h"
 #include "mixcert/certify/result_text.h"
+#include "mixcert/core/error.h"
 #include "mixcert/simulated/simulation_service.h"
 #include "mixcert/statistics/simulate.h"
 #include "mixcert/transport/mixture_transport.h"
@@ -114,6 +115,7 @@ py::list marginals_of(const ResultView& view) {
 
 py::array inputs_of(const ResultView& view) {
   const Run& run = *view.run;
+  require(run.inputs.size() > 0, run.file + ": inputs: the file has none");
   if (run.options.joint) return rows_from_columns(run.inputs);
   return from_vector(Vector(run.inputs.col(static_cast<Index>(view.place))));
 }
@@ -128,7 +130,24 @@ py::dict options_of(const ResultView& view) {
 
 }  // namespace
 
+const Model& Run::require_model(const std::string& purpose) const {
+  require(model != nullptr, purpose + ": needs the network, and these results were read from '" + file +
+                                "'; certify the network again");
+  return *model;
+}
+
+Index Run::outputs() const {
+  if (model != nullptr) return model->ensemble.outputs();
+  // Files of earlier versions do not say how many there are.
+  return stored.outputs > 0 ? stored.outputs : results.front().mixture.dimension();
+}
+
+Index Run::inputs_per_result() const {
+  return options.joint ? results.front().mixture.dimension() / outputs() : 1;
+}
+
 std::vector<std::string> Run::assumptions() const {
+  if (model == nullptr) return stored.assumptions;
   std::vector<std::string> all = certificate_assumptions(options);
   all.insert(all.end(), model->assumptions.begin(), model->assumptions.end());
   return all;
@@ -162,7 +181,9 @@ py::class_<ResultView> bind_result(py::module_& module) {
       .def_property_readonly("options", &options_of)
       .def_property_readonly("assumptions", [](View v) { return v.run->assumptions(); })
       .def("brief_report", [](View v) { return brief_report(v.result()); })
-      .def("full_report", [](View v) { return full_report(v.result(), v.run->model->assumptions); });
+      .def("full_report", [](View v) {
+        return full_report(v.result(), v.run->model ? v.run->model->assumptions : std::vector<std::string>());
+      });
   return view;
 }
 

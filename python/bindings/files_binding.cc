@@ -24,7 +24,7 @@ using MaybePath = std::optional<std::string>;
 RunRecord record_of(const Run& run) {
   RunRecord record;
   record.version = version();
-  const Model& model = *run.model;
+  const Model& model = run.require_model("save");
   if (model.records.size() == 1) record.model_sha256 = model.records.front().sha256;
   record.assumptions = run.assumptions();
   record.seed = run.options.seed;
@@ -62,8 +62,9 @@ Chosen choose(const Views& views) {
 
 void save_results(const Views& views, const MaybePath& npz, const MaybePath& json) {
   const Chosen chosen = choose(views);
-  ResultWriter writer(npz, json, record_of(*views.front().run));
-  writer.add_inputs(chosen.inputs, views.front().run->model->noise);
+  const Run& run = *views.front().run;
+  ResultWriter writer(npz, json, record_of(run));
+  writer.add_inputs(chosen.inputs, run.model->noise);
   for (const Result& result : chosen.results) writer.add(result);
   writer.finish();
 }
@@ -94,9 +95,10 @@ page::RunFacts facts_of(const Run& run) {
 void write_report(const Views& views, const std::string& path) {
   const Chosen chosen = choose(views);
   const Run& run = *views.front().run;
+  const Model& model = run.require_model("report");
   AtomicFile file(path);
-  page::CertifyCollector collector(run.model->ensemble, run.options, chosen.inputs,
-                                   picture_shape(*run.model, chosen.inputs.rows()));
+  page::CertifyCollector collector(model.ensemble, run.options, chosen.inputs,
+                                   picture_shape(model, chosen.inputs.rows()));
   for (const Result& result : chosen.results) collector.add(result);
   page::CertifyContents contents = collector.finish();
   contents.run = facts_of(run);
@@ -104,10 +106,31 @@ void write_report(const Views& views, const std::string& path) {
   file.commit();
 }
 
+/// Results as they were written; what files do not have (layers' metrics, times) is empty or NaN.
+Views load_results(const std::string& path) {
+  StoredRun stored = read_run(path);
+  const auto run = std::make_shared<Run>();
+  run->file = path;
+  if (stored.run) {
+    run->options = stored.options();
+    run->stored = *stored.run;
+    run->options.joint = stored.run->joint;
+  }
+  const auto options = std::make_shared<const Options>(run->options);
+  Views views;
+  for (std::size_t i = 0; i < stored.results.size(); ++i) {
+    run->results.push_back(stored.result(static_cast<Index>(i), options));
+    views.push_back({run, i});
+  }
+  run->inputs = std::move(stored.inputs);
+  return views;
+}
+
 }  // namespace
 
 void bind_files(py::module_& module) {
   module.def("save_results", &save_results, py::call_guard<py::gil_scoped_release>());
+  module.def("load_results", &load_results, py::call_guard<py::gil_scoped_release>());
   module.def("write_report", &write_report, py::call_guard<py::gil_scoped_release>());
 }
 

@@ -62,7 +62,7 @@ from ._layer_table import LayerTable
 from ._mixture import Mixture
 from ._network import Network, simulate
 from ._result import Result
-from ._result_list import ResultList
+from ._result_list import ResultList, load_results
 from ._transport import Quantization, gelbrich, mw2, quantize, wasserstein2
 from ._tune import TuneResult, tune
 
@@ -109,6 +109,7 @@ __all__ = [
     "from_torch",
     "gelbrich",
     "import_weights",
+    "load_results",
     "mean",
     "mw2",
     "quantize",

@@ -108,6 +108,12 @@ class ResultList(List[Result]):
         return ResultList(chosen) if isinstance(place, slice) else chosen
 
 
+def load_results(path: Any) -> ResultList:
+    """The results of an .npz file that `save`, or `mixcert certify --out`, wrote: mixtures, bounds and all answers
+    that follow from them. What needs the network itself (`by_simulation`, `save`, `report`) is refused."""
+    return ResultList(Result(view) for view in _core.load_results(os.fspath(path)))
+
+
 def stacked(answers: Sequence[Answer]) -> Answer:
     """One tuple of arrays in place of many tuples of numbers, arrays or tuples."""
     if not answers:

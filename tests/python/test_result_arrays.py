@@ -95,3 +95,42 @@ def test_mixtures_as_distributions_of_torch():
     np.testing.assert_allclose(law.mean, mixture.mean(), rtol=1e-12)
     with pytest.raises(ValueError, match="singular"):
         mixcert.Mixture([1.0], [[0.0, 0.0]], [np.ones((2, 2))]).to_torch()
+
+
+def test_files_are_read_back(results, tmp_path):
+    path = tmp_path / "r.npz"
+    results.save(path)
+    read = mixcert.load_results(path)
+    assert len(read) == len(results)
+    np.testing.assert_array_equal(read.w2_bound, results.w2_bound)
+    np.testing.assert_array_equal(read.mean(), results.mean())
+    for asked in QUESTIONS.values():
+        assert_same(asked(read), asked(results))
+    np.testing.assert_array_equal(read[1].inputs, INPUTS[1])
+    assert read[1].options == results[1].options and read[1].assumptions == results[1].assumptions
+    assert read[1].method == results[1].method and len(read[1].layers) == len(results[1].layers)
+    for refused in (
+        lambda: read.save(tmp_path / "s.npz"),
+        lambda: read.report(tmp_path / "s.html"),
+        read[0].by_simulation,
+    ):
+        with pytest.raises(ValueError, match="needs the network"):
+            refused()
+    assert not (tmp_path / "s.npz").exists() and not (tmp_path / "s.html").exists()
+
+
+def test_joint_files_are_read_back(tmp_path):
+    net = mixcert.Network([mixcert.Dense([[1.0]], weight_variance=[[0.25]])])
+    joint = mixcert.certify(net, [[1.0], [2.0]], joint=True, threads=1)
+    joint.save(tmp_path / "joint.npz")
+    read = mixcert.load_results(tmp_path / "joint.npz")[0]
+    assert read.probability("y[0,0] < y[1,0]") == joint.probability("y[0,0] < y[1,0]")
+    assert read.inputs.shape == (2, 1)
+
+
+def test_files_that_are_no_results_are_refused(tmp_path):
+    with pytest.raises(OSError, match="missing.npz"):
+        mixcert.load_results(tmp_path / "missing.npz")
+    np.savez(tmp_path / "other.npz", a=np.zeros(3))
+    with pytest.raises(OSError, match="other.npz"):
+        mixcert.load_results(tmp_path / "other.npz")
