@@ -190,7 +190,7 @@ def test_keywords_are_the_table():
 
     names = set(inspect.signature(mixcert.certify).parameters)
     table = {field[0] for field in _core.certify_options()}
-    assert names == table | {"network", "inputs", "progress"}
+    assert names == table | {"network", "inputs", "posterior", "progress"}
     assert all(name in mixcert.certify.__doc__ for name in table)
 
 

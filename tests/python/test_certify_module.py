@@ -1,0 +1,69 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""certify() of torch modules: one line, and the numbers of from_torch()."""
+
+import numpy as np
+import pytest
+
+import mixcert
+
+torch = pytest.importorskip("torch")
+from torch import nn  # noqa: E402
+
+
+def dropout_net():
+    torch.manual_seed(1)
+    return nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Dropout(0.2), nn.Linear(8, 2))
+
+
+def test_modules_are_read_and_certified():
+    model = dropout_net()
+    inputs = torch.randn(4, 3)
+    results = mixcert.certify(model, inputs, threads=1)
+    expected = mixcert.certify(mixcert.from_torch(model), inputs.numpy(), threads=1)
+    np.testing.assert_array_equal(results.w2_bound, expected.w2_bound)
+    np.testing.assert_array_equal(results.mean(), expected.mean())
+
+
+def test_images_say_their_shape():
+    torch.manual_seed(2)
+    model = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Dropout(0.1), nn.Linear(32, 3))
+    results = mixcert.certify(model, torch.randn(2, 1, 6, 6), threads=1)
+    assert results.mean().shape == (2, 3)
+
+
+def test_trained_modules_are_read_anew():
+    model = dropout_net()
+    inputs = torch.ones(1, 3)
+    before = mixcert.certify(model, inputs, threads=1).mean()
+    with torch.no_grad():
+        model[3].bias.add_(1.0)
+    np.testing.assert_allclose(mixcert.certify(model, inputs, threads=1).mean(), before + 1.0, rtol=1e-6)
+
+
+def test_posteriors_stand_beside_modules():
+    model = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1))
+    law = {}
+    for name in ("0", "2"):
+        for kind in ("weight", "bias"):
+            value = getattr(model[int(name)], kind).detach().numpy()
+            law[f"{name}.mu_{kind}"] = value
+            law[f"{name}.rho_{kind}"] = np.full(value.shape, -2.0)
+    inputs = np.array([[0.1, 0.2]])
+    results = mixcert.certify(model, inputs, posterior=law, threads=1)
+    expected = mixcert.certify(mixcert.from_torch(model, law), inputs, threads=1)
+    np.testing.assert_array_equal(results.w2_bound, expected.w2_bound)
+    assert results.std()[0, 0] > 0.05
+
+
+def test_inputs_with_gradients_and_single_precision():
+    model = dropout_net()
+    inputs = torch.ones(2, 3, requires_grad=True)
+    assert len(mixcert.certify(model, inputs, threads=1)) == 2
+
+
+def test_wrong_arguments_are_named():
+    with pytest.raises(TypeError, match="a torch module or a Laplace object, got list"):
+        mixcert.certify([1, 2], [0.0])
+    network = mixcert.Network([mixcert.Dense([[1.0]])])
+    with pytest.raises(TypeError, match="posterior: expected none beside a mixcert.Network"):
+        mixcert.certify(network, [0.0], posterior={"a": 1})
