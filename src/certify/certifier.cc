@@ -112,6 +112,8 @@ Certified Certifier::smallest(ConstMatrixRef inputs, Certified best) const {
         with_moments(own.mean(), own.standard_deviation(), other.result.mixture);
     replace_mixture(stretched.mixture, stretched.moved, prepared_->options, other);
   }
+  // The computed law (U.20) is the network's, whichever mixture stands for it.
+  other.result.distribution = best.result.distribution;
   const bool is_wanted = other.result.termination == Termination::EpsilonReached;
   if (is_wanted || !(kWorthOwnMoments * best.result.w2.value <= other.result.w2.value))
     best = std::move(other);

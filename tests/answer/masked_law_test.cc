@@ -32,7 +32,8 @@ TEST(MaskedLaw, HoldsTheProbabilitiesOfEnumeratedMasks) {
     Options options;
     options.threads = 1;
     const Result result = certify(made.network, Vector::Ones(1), options).front();
-    if (!result.distribution) continue;
+    // The law is the network's: it is kept whichever method has the closest mixture.
+    ASSERT_NE(result.distribution, nullptr);
     const CertifiedLine line = coordinate(CertifiedLaw(result), 0);
     const auto low = static_cast<double>(atoms.points.front()),
                high = static_cast<double>(atoms.points.back());
@@ -52,7 +53,6 @@ TEST(MaskedLaw, HoldsTheProbabilitiesOfEnumeratedMasks) {
     const CredibleInterval credible = credible_interval(line, 0.9);
     EXPECT_GE(mass_between(atoms, credible.lower, credible.upper), 0.9L - 1e-12L);
   }
-  ASSERT_GE(widths.size(), 500U);
   std::nth_element(widths.begin(), widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2),
                    widths.end());
   EXPECT_LE(widths[widths.size() / 2], 1e-2);
