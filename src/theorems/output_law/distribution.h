@@ -5,6 +5,7 @@
 // distance.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -58,9 +59,10 @@ DistributionSeries distribution_series(const OutputLaw& law, double unit);
 /// Grids reach as far on both sides; the second one is for heavy tails.
 inline constexpr double kGridRange = 6.5;
 inline constexpr double kWideRange = 10.0;
-/// Cells per unit of length of the two grids. Periods are multiples of the wider cell.
+/// Cells per unit of length of the grids: the first that is fine enough. Periods are multiples of the widest
+/// cell. The last one is for laws with narrow parts, as where dropout leaves the noise of the bias alone.
 inline constexpr int kCoarseCells = 16;
-inline constexpr int kFineCells = 32;
+inline constexpr std::array<int, 3> kCells = {kCoarseCells, 32, 128};
 
 /// sup |(x^3 - 3x) phi(x)|, rounded up: the fourth derivative of Phi.
 inline constexpr double kNormalFourth = 0.5507;

@@ -1,6 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // The grid divides the period of the series, so that sines and cosines come from one table.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -11,7 +12,7 @@
 namespace mixcert {
 namespace {
 
-// The wide cells are taken where their interpolation adds no more than the series' own error, or this part of
+// Cells are narrow enough where their interpolation adds no more than the series' own error, or this part of
 // sup |D|.
 constexpr double kSmallPart = 1e-6;
 
@@ -101,11 +102,21 @@ double DistributionSide::slope_at_middle(std::size_t i) const {
   return 1.5 * (value[i] - value[i + 1]) / grid->cell - 0.25 * (slope[i] + slope[i + 1]);
 }
 
+namespace {
+
+/// The widest cells that are narrow enough, or else the narrowest.
+int cells_for(const Coefficients& coefficients, double error) {
+  const auto* const found = std::find_if(kCells.begin(), kCells.end(), [&](int cells) {
+    return coefficients.interpolation(cells) <= error + kSmallPart * coefficients.sizes;
+  });
+  return found == kCells.end() ? kCells.back() : *found;
+}
+
+}  // namespace
+
 DistributionCurve distribution_curve(const DistributionSeries& series) {
   const Coefficients coefficients(series);
-  const bool is_smooth =
-      coefficients.interpolation(kCoarseCells) <= series.error + kSmallPart * coefficients.sizes;
-  const int cells = is_smooth ? kCoarseCells : kFineCells;
+  const int cells = cells_for(coefficients, series.error);
   const LineGrid& grid = normal_grid(cells, series.range);
   DistributionCurve curve;
   for (DistributionSide* side : {&curve.upper, &curve.lower}) {

@@ -3,6 +3,7 @@
 // Laws that Y is compared with on a grid: N(0,1) once and for all, and mixtures (Y.40).
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "core/normal.h"
 #include "theorems/output_law/line_mixture.h"
@@ -27,6 +28,20 @@ LineGrid make_normal_grid(int cells_per_unit, double range) {
   grid.inverse_right.assign(grid.inverse_left.begin() + 1, grid.inverse_left.end());
   return grid;
 }
+
+/// With all cells that are used, and with cells half as wide.
+class NormalGrids {
+ public:
+  explicit NormalGrids(double range) {
+    for (const int cells : kCells) {
+      for (const int used : {cells, 2 * cells}) grids_.try_emplace(used, make_normal_grid(used, range));
+    }
+  }
+  [[nodiscard]] const LineGrid& with(int cells_per_unit) const { return grids_.at(cells_per_unit); }
+
+ private:
+  std::map<int, LineGrid> grids_;
+};
 
 /// One side of a mixture. Sums are of positive numbers, each with a few roundings.
 LineGrid mixture_side(const UnitMixture& mixture, double cell, std::size_t last, double sign) {
@@ -99,16 +114,8 @@ double LineGrid::square_beyond(double y) const {
 }
 
 const LineGrid& normal_grid(int cells_per_unit, double range) {
-  static const LineGrid coarse = make_normal_grid(kCoarseCells, kGridRange);
-  static const LineGrid fine = make_normal_grid(kFineCells, kGridRange);
-  static const LineGrid finest = make_normal_grid(2 * kFineCells, kGridRange);
-  static const LineGrid wide_coarse = make_normal_grid(kCoarseCells, kWideRange);
-  static const LineGrid wide_fine = make_normal_grid(kFineCells, kWideRange);
-  static const LineGrid wide_finest = make_normal_grid(2 * kFineCells, kWideRange);
-  const bool is_wide = range > kGridRange;
-  if (cells_per_unit == kCoarseCells) return is_wide ? wide_coarse : coarse;
-  if (cells_per_unit == kFineCells) return is_wide ? wide_fine : fine;
-  return is_wide ? wide_finest : finest;
+  static const NormalGrids usual(kGridRange), wide(kWideRange);
+  return (range > kGridRange ? wide : usual).with(cells_per_unit);
 }
 
 UpperBound distance_to_mixture(const ComputedLaw& law, const UnitMixture& mixture) {
