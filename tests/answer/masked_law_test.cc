@@ -27,7 +27,7 @@ TEST(MaskedLaw, HoldsTheProbabilitiesOfEnumeratedMasks) {
   std::vector<double> widths;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
-    const MaskedNetwork made = random_masked_network(seed, 1.0, 0.7);
+    const MaskedNetwork made = random_masked_network(seed, 1.0, 0.7, 10);
     const Atoms atoms = made.atoms(0.0);
     Options options;
     options.threads = 1;

@@ -73,11 +73,22 @@ LineLaw line_law(const GaussianMixture& mixture, long double center, long double
   return normalised(std::move(law));
 }
 
+/// In double; points count as narrow Gaussians.
+LineLawOf<double> plain_law(const GaussianMixture& mixture) {
+  LineLawOf<double> law;
+  for (Index k = 0; k < mixture.size(); ++k) {
+    law.weights.push_back(mixture.weights()(k));
+    law.means.push_back(mixture.component(k).mean(0));
+    law.deviations.push_back(std::sqrt(mixture.component(k).covariance.variances()(0)) + 1e-12);
+  }
+  return law;
+}
+
 }  // namespace
 
-MaskedCase::MaskedCase(std::uint64_t seed, double scale) {
+MaskedCase::MaskedCase(std::uint64_t seed, double scale, std::uint64_t most) {
   Generator generator = make_generator(seed, Stream::Example, 77);
-  const auto count = static_cast<Index>(1 + seed % 12);
+  const auto count = static_cast<Index>(1 + seed % most);
   sum.rate = kRates[(seed / 4) % 8];
   sum.contributions = random_contributions(generator, count, seed % 4);
   const double own = deviation();
@@ -118,9 +129,9 @@ long double MaskedCase::truth() const {
   return exact_distance(enumerated_sum(contributions, sum.rate, -mean), line_law(mixture));
 }
 
-void expect_bound_of_sum(std::uint64_t seed, double scale) {
+void expect_bound_of_sum(std::uint64_t seed, double scale, std::uint64_t most) {
   SCOPED_TRACE(seed);
-  const MaskedCase one(seed, scale);
+  const MaskedCase one(seed, scale, most);
   const long double truth = one.truth();
   const UpperBound bound = distance_to_gaussians(lattice_law(one.sum), one.mixture);
   EXPECT_GE(bound.upper, truth * (1.0L - 1e-15L));
@@ -141,9 +152,9 @@ Network masked_network(const Vector& hidden, const Vector& weights, double bias,
 
 }  // namespace
 
-MaskedNetwork random_masked_network(std::uint64_t seed, double scale, double bias) {
+MaskedNetwork random_masked_network(std::uint64_t seed, double scale, double bias, std::uint64_t most) {
   Generator generator = make_generator(seed, Stream::Example, 78);
-  const auto count = static_cast<Index>(1 + seed % 10);
+  const auto count = static_cast<Index>(1 + seed % most);
   const double rate = kRates[(seed / 4) % 8];
   const Vector hidden = random_matrix(generator, count, 1);
   const Vector weights = scale * random_contributions(generator, count, seed % 4);
@@ -153,9 +164,9 @@ MaskedNetwork random_masked_network(std::uint64_t seed, double scale, double bia
   return {masked_network(hidden, weights, bias, rate, F::Relu), contributions, rate, bias};
 }
 
-void expect_bound_of_network(std::uint64_t seed, double scale, double bias) {
+void expect_bound_of_network(std::uint64_t seed, double scale, double bias, std::uint64_t most) {
   SCOPED_TRACE(seed);
-  const MaskedNetwork made = random_masked_network(seed, scale, bias);
+  const MaskedNetwork made = random_masked_network(seed, scale, bias, most);
   for (const Index components : {Index{1}, Index{5}}) {
     Options options;
     options.threads = 1;
@@ -187,32 +198,33 @@ std::string expect_bound_with_noise(std::uint64_t seed) {
   const Network network(std::move(layers), {ActivationMap(), ActivationMap(Activation(F::Identity))},
                         {Mask(), Mask::bernoulli(rate)});
   // Given the masks the output is normal.
-  LineLaw truth;
+  LineLawOf<double> truth;
   for (int masks = 0; masks < 1 << count; ++masks) {
-    long double weight = 1.0L, mean = 0.0L, variance = bias;
+    double weight = 1.0, mean = 0.0, variance = bias;
     for (Index j = 0; j < count; ++j) {
       const bool kept = (masks >> j) % 2 == 1;
-      weight *= kept ? 1.0L - rate : static_cast<long double>(rate);
+      weight *= kept ? 1.0 - rate : rate;
       if (!kept) continue;
-      const long double factor = 1.0L / (1.0L - rate), other = is_hidden ? weights(j) : hidden(j);
+      const double factor = 1.0 / (1.0 - rate), other = is_hidden ? weights(j) : hidden(j);
       mean += factor * hidden(j) * weights(j);
-      variance += factor * factor * other * other * noise * noise;
+      variance += std::pow(factor * other * noise, 2);
     }
     truth.weights.push_back(weight);
     truth.means.push_back(mean);
-    truth.deviations.push_back(std::sqrt(variance) + 1e-12L);
+    truth.deviations.push_back(std::sqrt(variance) + 1e-12);
   }
   Options options;
   options.threads = 1;
   const Result result = certify(network, Vector::Ones(1), options).front();
-  long double widened = 0.0L;
-  const long double distance = quantile_distance(truth, line_law(result.mixture, 0.0, widened), 300);
-  EXPECT_GE(result.w2.value, distance * (1.0L - 1e-3L) - 1e-9L);
-  // Where the law was computed next to nothing but the distance itself is left.
+  const double distance = quantile_distance(truth, plain_law(result.mixture), 1000);
+  EXPECT_GE(result.w2.value, distance * (1.0 - 1e-3) - 1e-9);
+  // Where the law was computed next to nothing but the distance itself is left. Not where kept neurons are
+  // far wider than the bias, as at rate 0.9: what is narrow needs high frequencies, and (Y.3) has no rule for
+  // wide neurons there.
   const std::string theorem = result.layers.back().theorem;
-  const long double spread = truth.quantile(0.9L) - truth.quantile(0.1L);
-  if (theorem == "D.8") {
-    EXPECT_LE(result.w2.value, 1.2L * distance + 0.05L * spread);
+  const double widest = is_hidden ? noise * weights.cwiseAbs().maxCoeff() / (1.0 - rate) : 0.0;
+  if (theorem == "D.8" && widest < 28.0 * std::sqrt(bias)) {
+    EXPECT_LE(result.w2.value, 1.2 * distance + 0.05 * truth.deviation());
   }
   return theorem;
 }

@@ -13,13 +13,13 @@
 
 namespace mixcert::testing {
 
-/// Up to twelve masks: equal, normal, log-normal or one that dominates; zeros among them; a mixture that is
+/// Up to `most` masks: equal, normal, log-normal or one that dominates; zeros among them; a mixture that is
 /// its Gaussian, another Gaussian, or several; all of it times `scale`.
 struct MaskedCase {
   MaskedSum sum;
   LineGaussians mixture;
 
-  MaskedCase(std::uint64_t seed, double scale);
+  MaskedCase(std::uint64_t seed, double scale, std::uint64_t most = 5);
   /// The distance, exactly.
   [[nodiscard]] long double truth() const;
   [[nodiscard]] double deviation() const;  ///< of the sum
@@ -27,9 +27,9 @@ struct MaskedCase {
 };
 
 /// The bound of a random masked sum is no less than the truth, and close to it.
-void expect_bound_of_sum(std::uint64_t seed, double scale);
+void expect_bound_of_sum(std::uint64_t seed, double scale, std::uint64_t most = 5);
 
-/// Up to ten masks behind one hidden layer with deterministic weights, and its law at the input 1.
+/// Up to `most` masks behind one hidden layer with deterministic weights, and its law at the input 1.
 struct MaskedNetwork {
   Network network;
   std::vector<long double> contributions;
@@ -40,11 +40,11 @@ struct MaskedNetwork {
     return enumerated_sum(contributions, rate, static_cast<long double>(bias) - center);
   }
 };
-MaskedNetwork random_masked_network(std::uint64_t seed, double scale, double bias);
+MaskedNetwork random_masked_network(std::uint64_t seed, double scale, double bias, std::uint64_t most);
 
 /// Certificates with one and with several components are no less than the distance of the mixture they are
 /// about.
-void expect_bound_of_network(std::uint64_t seed, double scale, double bias);
+void expect_bound_of_network(std::uint64_t seed, double scale, double bias, std::uint64_t most = 5);
 
 /// Gaussian weights, biases or hidden neurons beside up to five masks. Which theorem bounds the output's
 /// term?
