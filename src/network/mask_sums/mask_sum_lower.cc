@@ -31,7 +31,7 @@ double from_units(double x, int exponent) {
   return x > 0.0 ? positive_part(next_down(std::ldexp(reduced(x), exponent))) : 0.0;
 }
 
-/// All masks in units of about their largest entry, large ones first.
+/// All masks in units of about their largest entry, large ones first; those of inactive neurons are left out.
 struct OrderedMasks {
   int exponent = 0;
   Matrix vectors;
@@ -69,6 +69,7 @@ OrderedMasks ordered_masks(const std::vector<MaskGroup>& groups) {
   std::vector<Index> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), Index{0});
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return squares(a) > squares(b); });
+  while (!order.empty() && squares(order.back()) == 0.0) order.pop_back();
   all.vectors = vectors(Eigen::all, order);
   all.squares = squares(order);
   all.entropies = entropies(order);
@@ -97,7 +98,6 @@ double best_by_entropy(const OrderedMasks& masks, double most_operations) {
   constexpr double kMostCounts = 12.0;
   const Index m = masks.vectors.rows();
   Index last = masks.squares.size();
-  while (last > 0 && masks.squares(last - 1) == 0.0) --last;
   const double one = static_cast<double>(last) * square(static_cast<double>(m)) + eigen_operations(m);
   const auto counts = static_cast<int>(std::min(kMostCounts, most_operations / one));
   double best = 0.0;
@@ -148,8 +148,10 @@ double nearest_gaussian_distance(const std::vector<MaskGroup>& masks, const Mask
   const Index n = all.vectors.cols(), m = all.vectors.rows();
   if (n == 0 || m == 0) return 0.0;
   const double best = std::max(best_by_entropy(all, settings.most_operations), by_lines(all, settings));
-  // Entries of vectors below 2^-1022 units, and squares below.
-  return from_units(best - 1e-140 * static_cast<double>(n), all.exponent);
+  // Entries of vectors below 2^-1022 units, and squares below: vectors of masks that were left out, too.
+  Index given = 0;
+  for (const MaskGroup& group : masks) given += group.vectors.cols();
+  return from_units(best - 1e-140 * static_cast<double>(given), all.exponent);
 }
 
 double mixture_lower_bound(const GaussianMixture& mixture, double entropy,
