@@ -12,51 +12,10 @@
 #include <vector>
 
 #include "mixcert/activation/activation.h"
-#include "support/further_activations.h"
 #include "support/high_precision.h"
+#include "support/naive_activations.h"
 
 namespace mixcert::testing {
-
-inline Precise precise_clip(const Precise& z, const Precise& lower, const Precise& upper) {
-  return z < lower ? lower : z > upper ? upper : z;
-}
-
-inline Precise precise_activation(const Activation& f, const Precise& z) {
-  using F = ActivationFunction;
-  switch (f.function()) {
-    case F::Identity:
-      return z;
-    case F::Relu:
-      return z > 0 ? z : Precise(0);
-    case F::LeakyRelu:
-      return z > 0 ? z : Precise(Precise(f.slope()) * z);
-    case F::Tanh:
-      return tanh(z);
-    case F::Sigmoid:
-      return 1 / (1 + exp(-z));
-    case F::Erf:
-      return precise_erf(z);
-    case F::Gelu:
-      return z * precise_tail(-z);
-    case F::Silu:
-      return z / (1 + exp(-z));
-    case F::Softplus:
-      return z > 0 ? Precise(z + log1p(exp(-z))) : Precise(log1p(exp(z)));
-    case F::Elu:
-    case F::Relu6:
-    case F::Hardtanh:
-    case F::Hardsigmoid:
-    case F::Hardswish:
-    case F::Selu:
-    case F::Celu:
-    case F::Softsign:
-    case F::Mish:
-    case F::LogSigmoid:
-    case F::Tanhshrink:
-      return further_activation(f, z);
-  }
-  return z;
-}
 
 /// Kinks of a function, and points between which it is tame.
 inline std::vector<double> reference_cuts(const Activation& f) {
@@ -92,7 +51,7 @@ using ReferenceMoments = std::array<Precise, 7>;
 class BruteForce {
  public:
   BruteForce(const Activation& f, double mean, double deviation, int range = 14)
-      : f_(f), m_(mean), s_(deviation), center_(precise_activation(f, m_)) {
+      : f_(f), m_(mean), s_(deviation), center_(naive_activation(f, m_)) {
     // The tail beyond 14 deviations is below 1e-43.
     std::vector<Precise> cuts = {-range};
     for (const double z : reference_cuts(f)) {
@@ -151,7 +110,7 @@ class BruteForce {
 
   void add_node(const Precise& x, const Precise& weight) {
     const Precise w = weight * precise_density(x);
-    const Precise d = precise_activation(f_, m_ + s_ * x) - center_;
+    const Precise d = naive_activation(f_, m_ + s_ * x) - center_;
     const Precise q = d * (2 * center_ + d);
     sums_[0] += w * d;
     sums_[1] += w * d * x;

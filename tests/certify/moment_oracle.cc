@@ -18,7 +18,7 @@
 #include "certify/naive_oracle.h"
 #include "certify/naive_scalar.h"
 #include "mixture/symmetric_eigen.h"
-#include "support/further_activations.h"
+#include "support/naive_activations.h"
 #include "support/naive_layer.h"
 
 namespace mixcert::testing {
@@ -54,12 +54,6 @@ Matrix naive_noise_gram(const DenseLayer& layer, const Vector& metric) {
 
 namespace {
 
-/// naive_activation, but gelu with all digits on the far left.
-double activation_value(const Activation& activation, double x) {
-  if (activation.function() == ActivationFunction::Gelu) return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
-  return naive_activation(activation, x);
-}
-
 /// sup |f|, by hand.
 double largest_value(const Activation& activation) {
   const ActivationParameters& p = activation.parameters();
@@ -94,7 +88,7 @@ class Integrator {
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i) add_panels(at(cuts[i]), at(cuts[i + 1]), longest);
     add_panels(at(cuts.back()), kEnd, 2.0);
     for (const Node& node : nodes_) {
-      values_.push_back(activation_value(activation, mean + deviation * node.x));
+      values_.push_back(naive_activation(activation, mean + deviation * node.x));
     }
   }
 
@@ -397,7 +391,7 @@ double naive_mean_noise(const NaivePiece& piece, const DenseLayer& layer, Index 
 NaiveNeuron naive_neuron(const Activation& activation, double mean, double deviation) {
   NaiveNeuron neuron;
   if (!(deviation > 0.0)) {
-    neuron.mean = activation_value(activation, mean);
+    neuron.mean = naive_activation(activation, mean);
     neuron.second = neuron.mean * neuron.mean;
     return neuron;
   }
@@ -428,7 +422,7 @@ NaiveNeuron naive_neuron(const Activation& activation, double mean, double devia
 
 NaiveMomentCertificate naive_moment_certificate(const Network& network, const Vector& input) {
   const Vector first =
-      input.unaryExpr([&](double x) { return activation_value(network.activation(0).common(), x); });
+      input.unaryExpr([&](double x) { return naive_activation(network.activation(0).common(), x); });
   const Gaussian start = naive_push(network.layer(0), first, 1);
   NaiveMomentCertificate certificate{start.mean, start.covariance.to_dense(), {}, {}, 0.0};
   for (Index k = 1; k <= network.hidden_count(); ++k) {

@@ -12,8 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "support/further_activations.h"
-
 namespace mixcert::testing {
 namespace {
 
@@ -135,82 +133,6 @@ const NaiveQuantizer& naive_quantizer(Index size, bool uniform_grid) {
         moment(1, c, high) - c * moment(0, c, high) + c * moment(0, low, c) - moment(1, low, c);
   }
   return q;
-}
-
-double naive_activation(const Activation& activation, double x) {
-  const double logistic = 1.0 / (1.0 + std::exp(-x));
-  switch (activation.function()) {
-    case ActivationFunction::Identity:
-      return x;
-    case ActivationFunction::Relu:
-      return x > 0.0 ? x : 0.0;
-    case ActivationFunction::LeakyRelu:
-      return x > 0.0 ? x : activation.slope() * x;
-    case ActivationFunction::Tanh:
-      return std::tanh(x);
-    case ActivationFunction::Sigmoid:
-      return logistic;
-    case ActivationFunction::Erf:
-      return std::erf(x);
-    case ActivationFunction::Gelu:
-      return x * distribution(x);
-    case ActivationFunction::Silu:
-      return x * logistic;
-    case ActivationFunction::Softplus:
-      return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
-    case ActivationFunction::Elu:
-      return x > 0.0 ? x : std::expm1(x);
-    case ActivationFunction::Relu6:
-    case ActivationFunction::Hardtanh:
-    case ActivationFunction::Hardsigmoid:
-    case ActivationFunction::Hardswish:
-    case ActivationFunction::Selu:
-    case ActivationFunction::Celu:
-    case ActivationFunction::Softsign:
-    case ActivationFunction::Mish:
-    case ActivationFunction::LogSigmoid:
-    case ActivationFunction::Tanhshrink:
-      return further_activation(activation, x);
-  }
-  return x;
-}
-
-double naive_derivative(const Activation& activation, double x) {
-  const double logistic = 1.0 / (1.0 + std::exp(-x));
-  switch (activation.function()) {
-    case ActivationFunction::Identity:
-      return 1.0;
-    case ActivationFunction::Relu:
-      return x >= 0.0 ? 1.0 : 0.0;
-    case ActivationFunction::LeakyRelu:
-      return x >= 0.0 ? 1.0 : activation.slope();
-    case ActivationFunction::Tanh:
-      return std::pow(std::cosh(x), -2);
-    case ActivationFunction::Sigmoid:
-      return logistic / (1.0 + std::exp(x));
-    case ActivationFunction::Erf:
-      return 2.0 / std::sqrt(std::numbers::pi) * std::exp(-x * x);
-    case ActivationFunction::Gelu:
-      return std::isinf(x) ? (x > 0.0 ? 1.0 : 0.0) : distribution(x) + x * density(x);
-    case ActivationFunction::Silu:
-      return std::isinf(x) ? (x > 0.0 ? 1.0 : 0.0) : logistic + x * logistic / (1.0 + std::exp(x));
-    case ActivationFunction::Softplus:
-      return logistic;
-    case ActivationFunction::Elu:
-      return x >= 0.0 ? 1.0 : std::exp(x);
-    case ActivationFunction::Relu6:
-    case ActivationFunction::Hardtanh:
-    case ActivationFunction::Hardsigmoid:
-    case ActivationFunction::Hardswish:
-    case ActivationFunction::Selu:
-    case ActivationFunction::Celu:
-    case ActivationFunction::Softsign:
-    case ActivationFunction::Mish:
-    case ActivationFunction::LogSigmoid:
-    case ActivationFunction::Tanhshrink:
-      return further_derivative(activation, x);
-  }
-  return 1.0;
 }
 
 double naive_max_slope(const Activation& activation, double lower, double upper) {

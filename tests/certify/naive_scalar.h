@@ -6,6 +6,7 @@
 
 #include "mixcert/activation/activation.h"
 #include "mixcert/core/types.h"
+#include "support/naive_activations.h"
 
 namespace mixcert::testing {
 
@@ -21,8 +22,6 @@ struct NaiveQuantizer {
 /// not for several threads.
 const NaiveQuantizer& naive_quantizer(Index size, bool uniform_grid);
 
-double naive_activation(const Activation& activation, double x);
-double naive_derivative(const Activation& activation, double x);
 /// sup |f'| over [lower, upper]; ends may be infinite (A.2).
 double naive_max_slope(const Activation& activation, double lower, double upper);
 /// sup |f'| over the real line (A.1).

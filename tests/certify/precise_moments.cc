@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "certify/scale_reference.h"
-#include "support/further_activations.h"
+#include "support/naive_activations.h"
 
 namespace mixcert::testing {
 namespace {
@@ -14,52 +14,6 @@ namespace {
 using PreciseMatrix = std::vector<std::vector<Precise>>;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-Precise precise_activation(const Activation& activation, const Precise& x) {
-  using boost::multiprecision::exp;
-  using boost::multiprecision::log;
-  const bool positive = x > 0;
-  const Precise size = positive ? x : Precise(-x);
-  // e^-1e6 is 1e-434294: no scale of a double brings it back.
-  const Precise decay = size > 1e6 ? Precise(0) : Precise(exp(-size));
-  // Closed forms cancel near zero; the next term of the series is 1e-80 of the value.
-  const bool small = size < 1e-20;
-  switch (activation.function()) {
-    case ActivationFunction::Identity:
-      return x;
-    case ActivationFunction::Relu:
-      return positive ? x : Precise(0);
-    case ActivationFunction::LeakyRelu:
-      return positive ? x : Precise(activation.slope() * x);
-    case ActivationFunction::Tanh:
-      return small ? Precise(x - x * x * x / 3)
-                   : (positive ? 1 : -1) * Precise((1 - decay * decay) / (1 + decay * decay));
-    case ActivationFunction::Sigmoid:
-      return positive ? Precise(1 / (1 + decay)) : Precise(decay / (1 + decay));
-    case ActivationFunction::Erf:
-      return size > 1e3 ? Precise(positive ? 1 : -1) : precise_erf(x);
-    case ActivationFunction::Gelu:
-      return size > 1e3 ? (positive ? x : Precise(0)) : Precise(x * precise_tail(-x));
-    case ActivationFunction::Silu:
-      return positive ? Precise(x / (1 + decay)) : Precise(x * decay / (1 + decay));
-    case ActivationFunction::Softplus:
-      return (positive ? x : Precise(0)) + log(Precise(1 + decay));
-    case ActivationFunction::Elu:
-      return positive ? x : small ? Precise(x + x * x / 2 + x * x * x / 6) : Precise(decay - 1);
-    case ActivationFunction::Relu6:
-    case ActivationFunction::Hardtanh:
-    case ActivationFunction::Hardsigmoid:
-    case ActivationFunction::Hardswish:
-    case ActivationFunction::Selu:
-    case ActivationFunction::Celu:
-    case ActivationFunction::Softsign:
-    case ActivationFunction::Mish:
-    case ActivationFunction::LogSigmoid:
-    case ActivationFunction::Tanhshrink:
-      return further_activation(activation, x);
-  }
-  throw std::logic_error("unknown activation");
-}
 
 /// Cov(W_ij, W_kl), by the definitions in weight_law.h; column `inputs` is the bias.
 Precise entry_covariance(const DenseLayer& layer, Index i, Index j, Index k, Index l) {
@@ -106,7 +60,7 @@ struct State {
 State activate(const Network& network, Index k, State z) {
   const Index size = static_cast<Index>(z.mean.size());
   for (Index j = 0; j < size; ++j)
-    z.mean[at(j)] = precise_activation(network.activation(k).at(j), z.mean[at(j)]);
+    z.mean[at(j)] = naive_activation(network.activation(k).at(j), z.mean[at(j)]);
   if (!network.mask(k).is_none()) {
     const Precise rate = network.mask(k).rate();
     const Precise variance = rate / (1 - rate);

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "certify/scale_reference.h"
-#include "support/further_activations.h"
+#include "support/naive_activations.h"
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
@@ -17,43 +17,6 @@ namespace {
 using WideMatrix = Eigen::Matrix<Wide, Eigen::Dynamic, Eigen::Dynamic>;
 using WideColumn = Eigen::Matrix<Wide, Eigen::Dynamic, 1>;
 using Normal = std::normal_distribution<double>;
-
-Wide wide_activation(const Activation& activation, Wide x) {
-  switch (activation.function()) {
-    case ActivationFunction::Identity:
-      return x;
-    case ActivationFunction::Relu:
-      return x > 0 ? x : Wide{0};
-    case ActivationFunction::LeakyRelu:
-      return x > 0 ? x : static_cast<Wide>(activation.slope()) * x;
-    case ActivationFunction::Tanh:
-      return std::tanh(x);
-    case ActivationFunction::Sigmoid:
-      return x > 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
-    case ActivationFunction::Erf:
-      return std::erf(x);
-    case ActivationFunction::Gelu:
-      return x * std::erfc(-x / std::sqrt(Wide{2})) / 2;
-    case ActivationFunction::Silu:
-      return x > 0 ? x / (1 + std::exp(-x)) : x * (std::exp(x) / (1 + std::exp(x)));
-    case ActivationFunction::Softplus:
-      return std::max<Wide>(x, 0) + std::log1p(std::exp(-std::fabs(x)));
-    case ActivationFunction::Elu:
-      return x > 0 ? x : std::expm1(x);
-    case ActivationFunction::Relu6:
-    case ActivationFunction::Hardtanh:
-    case ActivationFunction::Hardsigmoid:
-    case ActivationFunction::Hardswish:
-    case ActivationFunction::Selu:
-    case ActivationFunction::Celu:
-    case ActivationFunction::Softsign:
-    case ActivationFunction::Mish:
-    case ActivationFunction::LogSigmoid:
-    case ActivationFunction::Tanhshrink:
-      return further_activation(activation, x);
-  }
-  return x;
-}
 
 /// F with F F' = covariance, by Cholesky's method with pivots, which does not mind singular matrices.
 /// Correlations are factored: variances of one matrix may have very different scales, and none of them may
@@ -187,7 +150,7 @@ WideSamples wide_samples(const Network& network, const Matrix& inputs, Index sam
       for (Index i = 0; i < z.size(); ++i) {
         const Index j = i % z.rows();
         a(j, i / z.rows()) = draw_factor(network.mask(k), generator) *
-                             wide_activation(network.activation(k).at(j), z(j, i / z.rows()));
+                             naive_activation(network.activation(k).at(j), z(j, i / z.rows()));
       }
       z = draws[static_cast<std::size_t>(k)](generator) * a;
     }

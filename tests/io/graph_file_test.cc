@@ -29,7 +29,8 @@ class GraphFiles : public ::testing::Test {
 TEST_F(GraphFiles, SavedGraphsLoadTheSame) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
-    const auto [layers, input] = testing::random_graph(seed, seed % 2 == 0, 0.2);
+    const auto parts = seed % 4 < 2 ? testing::GraphParts::Plain : testing::GraphParts::Operators;
+    const auto [layers, input] = testing::random_graph(seed, seed % 2 == 0, 0.2, parts);
     save_layers(path_, layers);
     const std::vector<LayerSpec> again = load_layers(path_);
     ASSERT_EQ(again.size(), layers.size());

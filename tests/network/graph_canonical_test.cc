@@ -9,6 +9,7 @@
 #include "mixcert/core/error.h"
 #include "mixcert/network/network_builder.h"
 #include "network/graph/graph_paths.h"
+#include "support/naive_draw.h"
 #include "support/naive_specs.h"
 #include "support/random_graphs.h"
 #include "support/random_specs.h"
@@ -19,6 +20,7 @@ namespace {
 using testing::activation_spec;
 using testing::exact;
 using testing::ExactVector;
+using testing::GraphParts;
 using testing::RandomGraph;
 
 /// Keeps every layer out of the front.
@@ -29,18 +31,34 @@ void expect_close(const ExactVector& got, const ExactVector& expected) {
   EXPECT_LE(testing::distance(got, expected), 1e-11 * (1.0 + size));
 }
 
-/// Numbers one after the other.
-class Queue {
+/// Numbers one after the other; a normal for each output of a dense layer, N(0, beta_l + sum_j V_lj x_j^2).
+class Queue final : public testing::NaiveSource<testing::Exact> {
  public:
   explicit Queue(const BlockRandomness& randomness) {
     for (const Matrix& own : randomness.numbers) {
       for (Index i = 0; i < own.rows(); ++i) numbers_.push_back(own(i, 0));
     }
   }
-  Vector next(Index count) {
+  Vector normals(Index count) override {
     Vector taken(count);
     for (double& one : taken) one = numbers_.at(at_++);
     return taken;
+  }
+  ExactVector dense(const DenseLayer& layer, const ExactVector& x) override {
+    ExactVector y = testing::naive_dense(layer, x);
+    const Vector n = normals(layer.outputs());
+    for (Index i = 0; i < n.size(); ++i) {
+      testing::Exact variance = layer.bias_variances()(i);
+      for (Index j = 0; j < layer.inputs(); ++j) {
+        const testing::Exact value = x[static_cast<std::size_t>(j)];
+        variance += layer.weight_variances()(i, j) * value * value;
+      }
+      y[static_cast<std::size_t>(i)] += std::sqrt(variance) * n(i);
+    }
+    return y;
+  }
+  const DenseLayer& alternative(const MixtureSpec& mixture) override {
+    return mixture.alternatives.front().layer;
   }
   [[nodiscard]] bool is_empty() const { return at_ == numbers_.size(); }
 
@@ -63,76 +81,90 @@ Vector canonical_draw(const Network& network, const Vector& input, Queue& queue)
     Vector y = layer.weight_mean() * x + layer.bias_mean();
     for (Index i = 0; i < y.size(); ++i) {
       if (layer.row_variances()(i) > 0.0 || layer.bias_variances()(i) > 0.0)
-        y(i) += std::sqrt(variances(i)) * queue.next(1)(0);
+        y(i) += std::sqrt(variances(i)) * queue.normals(1)(0);
     }
     x = y;
   }
   return x;
 }
 
-class Graphs : public ::testing::TestWithParam<int> {
- protected:
-  [[nodiscard]] RandomGraph graph(double noise) const {
-    return testing::random_graph(static_cast<std::uint64_t>(GetParam()), GetParam() % 2 == 1, noise);
+/// Calls check(graph, generator) for many graphs of every kind; those that are random deviate by 0.3.
+template <class Check>
+void for_each_graph(double noise, std::initializer_list<GraphParts> kinds, Check check) {
+  for (std::uint64_t seed = 0; seed < 250; ++seed) {
+    for (const GraphParts parts : kinds) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", parts " + std::to_string(static_cast<int>(parts)));
+      Generator generator = make_generator(seed, Stream::Example, 3011);
+      check(testing::random_graph(seed, seed % 2 == 1, noise, parts), generator);
+    }
   }
-  Generator generator_ = make_generator(static_cast<std::uint64_t>(GetParam()), Stream::Example, 3011);
-};
+}
 
-TEST_P(Graphs, HaveTheValuesOfTheirEntries) {
-  const auto [layers, input] = graph(0.0);
-  const Vector x = testing::random_vector(generator_, input.size());
-  const ExactVector expected = testing::naive_layers(layers, input, exact(x));
-  // Everything in the chain, everything but the head in front of it.
-  expect_close(testing::naive_canonical(build_network(layers, no_noise()), x), expected);
-  const Network features = build_network(layers);
-  expect_close(testing::naive_canonical(features, x), expected);
-  // Behind its first layer, where several values are live.
-  std::vector<LayerSpec> noisy = layers;
-  for (std::size_t k = noisy.size() / 2; k < noisy.size(); ++k) {
-    const auto* dense = std::get_if<DenseSpec>(&noisy[k].variant());
+/// With random weights from the middle of the list on.
+std::vector<LayerSpec> noisy_behind(std::vector<LayerSpec> layers) {
+  for (std::size_t k = layers.size() / 2; k < layers.size(); ++k) {
+    const auto* dense = std::get_if<DenseSpec>(&layers[k].variant());
     if (dense == nullptr) continue;
     const DenseLayer& own = dense->layer;
-    noisy[k] =
+    layers[k] =
         seeing(DenseSpec{{own.name(), own.weight_mean(), own.bias_mean(),
                           MeanFieldWeights{Matrix::Ones(own.outputs(), own.inputs())}, DeterministicBias{}}},
-               noisy[k].node, noisy[k].inputs);
+               layers[k].node, layers[k].inputs);
   }
-  const Network network = build_network(noisy);
-  expect_close(testing::naive_canonical(network, x), expected);
-  EXPECT_LE(network.features(x).errors(0), 1e-9 * (1.0 + network.features(x).values.norm()));
-  if (network.graph() == nullptr) return;  // all branches meet in front
-  const BlockRandomness zeros(*network.graph(), 1, [](Matrix& out) { out.setZero(); });
-  expect_close(exact(run_block(*network.graph(), network.features(x).values.col(0), zeros).col(0)), expected);
+  return layers;
 }
 
-TEST_P(Graphs, AreDrawnAsTheirEntries) {
-  const auto [layers, input] = graph(0.3);
-  const Network network = build_network(layers);
-  ASSERT_NE(network.graph(), nullptr);
-  const Vector x = testing::random_vector(generator_, input.size());
-  const BlockRandomness randomness = one_draw(*network.graph(), generator_);
-  Queue queue(randomness);
-  const ExactVector expected =
-      testing::naive_draw(layers, input, exact(x), [&](Index count) { return queue.next(count); });
-  EXPECT_TRUE(queue.is_empty());
-  expect_close(exact(run_block(*network.graph(), network.features(x).values.col(0), randomness).col(0)),
-               expected);
+constexpr auto kBothKinds = {GraphParts::Plain, GraphParts::Operators};
+
+TEST(Graphs, HaveTheValuesOfTheirEntries) {
+  for_each_graph(0.0, kBothKinds, [](const RandomGraph& graph, Generator& generator) {
+    const auto& [layers, input] = graph;
+    const Vector x = testing::random_vector(generator, input.size());
+    const ExactVector expected = testing::naive_layers(layers, input, exact(x));
+    // Everything in the chain, everything but the head in front of it.
+    expect_close(testing::naive_canonical(build_network(layers, no_noise()), x), expected);
+    const Network features = build_network(layers);
+    expect_close(testing::naive_canonical(features, x), expected);
+    // Behind its first layer, where several values are live.
+    const Network network = build_network(noisy_behind(layers));
+    expect_close(testing::naive_canonical(network, x), expected);
+    EXPECT_LE(network.features(x).errors(0), 1e-9 * (1.0 + network.features(x).values.norm()));
+    if (network.graph() == nullptr) return;  // all branches meet in front
+    const BlockRandomness zeros(*network.graph(), 1, [](Matrix& out) { out.setZero(); });
+    expect_close(exact(run_block(*network.graph(), network.features(x).values.col(0), zeros).col(0)),
+                 expected);
+  });
 }
 
-TEST_P(Graphs, OfDenseLayersAreDrawnFromTheirCanonicalFormToo) {
-  const auto [layers, input] = testing::random_graph(static_cast<std::uint64_t>(GetParam()), false, 0.3);
-  const Network network = build_network(layers);
-  ASSERT_TRUE(network.graph()->has_canonical_form());
-  const Vector x = testing::random_vector(generator_, input.size());
-  const BlockRandomness randomness = one_draw(*network.graph(), generator_);
-  Queue queue(randomness), again(randomness);
-  const ExactVector expected =
-      testing::naive_draw(layers, input, exact(x), [&](Index count) { return queue.next(count); });
-  expect_close(exact(canonical_draw(network, x, again)), expected);
-  EXPECT_TRUE(again.is_empty());
+TEST(Graphs, AreDrawnAsTheirEntries) {
+  for_each_graph(0.3, kBothKinds, [](const RandomGraph& graph, Generator& generator) {
+    const auto& [layers, input] = graph;
+    const Network network = build_network(layers);
+    ASSERT_NE(network.graph(), nullptr);
+    const Vector x = testing::random_vector(generator, input.size());
+    const BlockRandomness randomness = one_draw(*network.graph(), generator);
+    Queue queue(randomness);
+    const ExactVector expected = testing::naive_draw(layers, input, exact(x), queue);
+    EXPECT_TRUE(queue.is_empty());
+    expect_close(exact(run_block(*network.graph(), network.features(x).values.col(0), randomness).col(0)),
+                 expected);
+  });
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, Graphs, ::testing::Range(0, 40));
+TEST(Graphs, OfDenseLayersAreDrawnFromTheirCanonicalFormToo) {
+  for_each_graph(0.3, {GraphParts::Plain}, [](const RandomGraph& graph, Generator& generator) {
+    const auto& [layers, input] = graph;
+    if (input.is_image) return;
+    const Network network = build_network(layers);
+    ASSERT_TRUE(network.graph()->has_canonical_form());
+    const Vector x = testing::random_vector(generator, input.size());
+    const BlockRandomness randomness = one_draw(*network.graph(), generator);
+    Queue queue(randomness), again(randomness);
+    const ExactVector expected = testing::naive_draw(layers, input, exact(x), queue);
+    expect_close(exact(canonical_draw(network, x, again)), expected);
+    EXPECT_TRUE(again.is_empty());
+  });
+}
 
 /// Three values are live behind the deterministic layers: one of them, the input and a part of both.
 TEST(CanonicalGraph, FeaturesAreAllThatIsLive) {
@@ -160,8 +192,7 @@ TEST(CanonicalGraph, FeaturesAreAllThatIsLive) {
   const Vector x = testing::random_vector(generator, 3);
   const BlockRandomness randomness = one_draw(*network.graph(), generator);
   Queue queue(randomness), again(randomness);
-  const ExactVector expected =
-      testing::naive_draw(layers, {3, {}, false}, exact(x), [&](Index count) { return queue.next(count); });
+  const ExactVector expected = testing::naive_draw(layers, {3, {}, false}, exact(x), queue);
   expect_close(exact(run_block(*network.graph(), network.features(x).values.col(0), randomness).col(0)),
                expected);
   expect_close(exact(canonical_draw(network, x, again)), expected);

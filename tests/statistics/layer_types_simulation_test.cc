@@ -4,107 +4,19 @@
 // one sample at a time: whatever the builder does with masks, noise, skips and maxima must keep the law.
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "mixcert/network/network_builder.h"
 #include "mixcert/statistics/simulate.h"
 #include "statistics/sample_statistics.h"
-#include "support/naive_specs.h"
+#include "support/naive_draw.h"
 #include "support/random_specs.h"
 
 namespace mixcert {
 namespace {
 
 using testing::activation_spec;
-using testing::ExactVector;
 using testing::kSigmas;
 using testing::random_matrix;
 using testing::same_convolution;
-
-/// Draws a layer: its random numbers become fixed, dropout and noise act at once.
-class NaiveDraw {
- public:
-  explicit NaiveDraw(Generator& generator) : generator_(generator) {}
-
-  ExactVector run(const std::vector<LayerSpec>& layers, LayerShape shape, ExactVector x) {
-    for (const LayerSpec& spec : layers) {
-      x = step(spec, shape, std::move(x));
-      shape = shape_after(spec, shape);
-    }
-    return x;
-  }
-
- private:
-  ExactVector step(const LayerSpec& spec, const LayerShape& shape, ExactVector x) {
-    if (const auto* dense = std::get_if<DenseSpec>(&spec.variant())) {
-      return testing::naive_dense(drawn(dense->layer), x);
-    }
-    if (const auto* conv = std::get_if<Conv2dSpec>(&spec.variant())) {
-      Conv2dSpec fixed = *conv;
-      fixed.kernel_mean = drawn(conv->kernel_mean, conv->kernel_variance);
-      fixed.bias_mean = drawn(conv->bias_mean, conv->bias_variance);
-      return testing::naive_convolution(fixed, shape_after(spec, shape), x);
-    }
-    if (const auto* residual = std::get_if<ResidualSpec>(&spec.variant())) {
-      const ExactVector inner = run(residual->layers, shape, x);
-      x = run(residual->skip.layers, shape, std::move(x));
-      for (std::size_t i = 0; i < x.size(); ++i) x[i] += inner[i];
-      return x;
-    }
-    if (const auto* mixture = std::get_if<MixtureSpec>(&spec.variant())) {
-      const double draw = uniform(generator_);
-      std::size_t choice = 0;
-      for (double sum = mixture->weights[0]; sum < draw && choice + 1 < mixture->weights.size();) {
-        sum += mixture->weights[++choice];
-      }
-      return testing::naive_dense(drawn(mixture->alternatives[choice].layer), x);
-    }
-    return noisy(spec, shape, std::move(x));
-  }
-
-  ExactVector noisy(const LayerSpec& spec, const LayerShape& shape, ExactVector x) {
-    if (const auto* dropout = std::get_if<DropoutSpec>(&spec.variant())) {
-      for (auto& value : x) value *= uniform(generator_) < dropout->rate ? 0.0 : 1.0 / (1.0 - dropout->rate);
-      return x;
-    }
-    if (const auto* dropout = std::get_if<Dropout2dSpec>(&spec.variant())) {
-      const auto pixels = static_cast<std::size_t>(shape.positions());
-      for (std::size_t first = 0; first < x.size(); first += pixels) {
-        const double factor = uniform(generator_) < dropout->rate ? 0.0 : 1.0 / (1.0 - dropout->rate);
-        for (std::size_t i = first; i < first + pixels; ++i) x[i] *= factor;
-      }
-      return x;
-    }
-    if (const auto* dropout = std::get_if<GaussianDropoutSpec>(&spec.variant())) {
-      const double deviation = std::sqrt(dropout->rate / (1.0 - dropout->rate));
-      for (auto& value : x) value *= 1.0 + deviation * normal_(generator_);
-      return x;
-    }
-    if (const auto* noise = std::get_if<GaussianNoiseSpec>(&spec.variant())) {
-      for (auto& value : x) value += noise->deviation * normal_(generator_);
-      return x;
-    }
-    return testing::naive_layer(spec, shape, x);
-  }
-
-  Vector drawn(Vector mean, const Vector& variance) {
-    for (Index i = 0; i < variance.size(); ++i) mean(i) += std::sqrt(variance(i)) * normal_(generator_);
-    return mean;
-  }
-  DenseLayer drawn(const DenseLayer& layer) {
-    Matrix weights = layer.weight_mean();
-    if (const auto* law = std::get_if<MeanFieldWeights>(&layer.weights())) {
-      for (Index i = 0; i < weights.size(); ++i) {
-        weights.data()[i] += std::sqrt(law->variance.data()[i]) * normal_(generator_);
-      }
-    }
-    return {layer.name(), std::move(weights), drawn(layer.bias_mean(), layer.bias_variances()),
-            DeterministicWeights{}, DeterministicBias{}};
-  }
-
-  Generator& generator_;
-  std::normal_distribution<double> normal_;
-};
 
 DenseSpec dense(Index in, Index out, const std::string& name, bool stochastic = true) {
   Generator generator =
@@ -145,14 +57,8 @@ TEST_P(LawOf, TheCanonicalNetworkIsTheOneOfTheLayers) {
   options.samples = kSamples;
   options.threads = 1;
   const Matrix samples = simulate(build_ensemble(layers), x, 0, options);
-  Matrix naive(samples.rows(), kSamples);
-  NaiveDraw draw(generator);
-  for (Index s = 0; s < kSamples; ++s) {
-    const ExactVector y = draw.run(layers, shape, testing::exact(x));
-    ASSERT_EQ(static_cast<Index>(y.size()), naive.rows());
-    for (Index i = 0; i < naive.rows(); ++i)
-      naive(i, s) = static_cast<double>(y[static_cast<std::size_t>(i)]);
-  }
+  const Matrix naive = testing::naive_samples(layers, shape, x, kSamples, generator);
+  ASSERT_EQ(naive.rows(), samples.rows());
   EXPECT_LE(testing::two_sample_z(samples, naive), kSigmas);
 }
 

@@ -1,21 +1,21 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Layers by their definitions alone: direct loops over output positions and taps in long double, no matrices.
-// The slow second formula of every layer type. Random layers count with their means.
+// Layers by their definitions alone: direct loops over output positions and taps, no matrices. The slow
+// second formula of every layer type, in long double where values are compared and in double where many are
+// drawn.
 #pragma once
 
-#include <functional>
+#include <string>
 #include <vector>
 
 #include "mixcert/network/layer_spec.h"
 #include "mixcert/network/network.h"
+#include "support/naive_activations.h"
 
 namespace mixcert::testing {
 
 using Exact = long double;
 using ExactVector = std::vector<Exact>;
-
-Exact naive_activation(const Activation& activation, Exact x);
 
 /// Pixel under tap `tap` of position `position` along one axis, by counting from the padded border.
 Index naive_pixel(Index position, Index tap, Index stride, Index padding, Index dilation);
@@ -32,25 +32,22 @@ void naive_taps(const Window2d& w, const Size2d& image, Index row, Index column,
   }
 }
 
-ExactVector naive_convolution(const Conv2dSpec& spec, const LayerShape& after, const ExactVector& x);
+// Random layers count with their means. `Real` is double or long double.
 
-ExactVector naive_pool(const Window2d& window, const LayerShape& before, const LayerShape& after,
-                       const ExactVector& x, bool maximum);
-
-ExactVector naive_dense(const DenseLayer& layer, const ExactVector& x);
-
+template <class Real>
+std::vector<Real> naive_convolution(const Conv2dSpec& spec, const LayerShape& after,
+                                    const std::vector<Real>& x);
+template <class Real>
+std::vector<Real> naive_pool(const Window2d& window, const LayerShape& before, const LayerShape& after,
+                             const std::vector<Real>& x, bool maximum);
+template <class Real>
+std::vector<Real> naive_dense(const DenseLayer& layer, const std::vector<Real>& x);
+template <class Real>
+std::vector<Real> naive_layer(const LayerSpec& spec, const LayerShape& before, const std::vector<Real>& x);
 /// A list, each entry of which sees the entries that it names or the one before.
-ExactVector naive_layers(const std::vector<LayerSpec>& layers, const LayerShape& shape, const ExactVector& x);
-
-/// The next so many normals, those of random layers in the order of the list; of a block the skip comes
-/// first.
-using NaiveNormals = std::function<Vector(Index)>;
-/// One draw: a normal for each output of a dense layer, N(0, beta_l + sum_j V_lj x_j^2), and for each entry
-/// of a kernel and its biases. Random convolutions have both, other random layers are none of it.
-ExactVector naive_draw(const std::vector<LayerSpec>& layers, const LayerShape& shape, const ExactVector& x,
-                       const NaiveNormals& normals);
-
-ExactVector naive_layer(const LayerSpec& spec, const LayerShape& before, const ExactVector& x);
+template <class Real>
+std::vector<Real> naive_layers(const std::vector<LayerSpec>& layers, const LayerShape& shape,
+                               const std::vector<Real>& x);
 
 ExactVector exact(const Vector& x);
 

@@ -1,11 +1,13 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 #include "support/random_graphs.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
 
 #include "mixcert/core/rng.h"
+#include "support/random_network.h"
 #include "support/random_specs.h"
 
 namespace mixcert::testing {
@@ -13,8 +15,11 @@ namespace {
 
 class GraphMaker {
  public:
-  GraphMaker(std::uint64_t seed, bool is_image, double noise)
-      : generator_(make_generator(seed, Stream::Example, is_image ? 3001 : 3000)), noise_(noise) {
+  GraphMaker(std::uint64_t seed, bool is_image, double noise, GraphParts parts)
+      : generator_(make_generator(seed, Stream::Example, is_image ? 3001 : 3000)),
+        noise_(noise),
+        has_more_(parts != GraphParts::Plain),
+        has_any_law_(parts == GraphParts::AnyLaw && noise > 0.0) {
     input_ = is_image ? LayerShape{index(1, 2), {index(2, 4), index(2, 4)}, true}
                       : LayerShape{index(2, 4), {}, false};
     values_.push_back({"input", input_, true});
@@ -24,6 +29,8 @@ class GraphMaker {
     add_affine(values_.front());  // tells the shape of the input
     for (Index i = index(3, 8); i > 0; --i) add_step();
     gather();
+    if (has_any_law_) add_tail();
+    add_heads();
     return {std::move(layers_), input_};
   }
 
@@ -50,6 +57,23 @@ class GraphMaker {
   void add(LayerSpec layer, const Value& seen) {
     const LayerShape shape = shape_after(layer, seen.shape);
     add(std::move(layer), {seen}, shape);
+  }
+
+  /// Of any family, and single weights of any shape.
+  DenseSpec dense_of_any_law(Index inputs, Index outputs) {
+    static const std::vector<EntryLaw> shapes = {EntryLaw(), EntryLaw(EntryLaw::Family::Laplace),
+                                                 EntryLaw(EntryLaw::Family::Uniform),
+                                                 EntryLaw(EntryLaw::Family::StudentT, 9.0)};
+    const std::vector<WeightFamily>& families = all_weight_families();
+    const auto pick = [this](const auto& all) {
+      return all[static_cast<std::size_t>(index(0, static_cast<Index>(all.size()) - 1))];
+    };
+    const LayerRecipe recipe{pick(families), pick(all_bias_families()), inputs, outputs, 1.0, noise_};
+    DenseLayer layer = random_layer(generator_, recipe, fresh());
+    const auto* variances = std::get_if<MeanFieldWeights>(&layer.weights());
+    if (variances == nullptr) return {std::move(layer)};
+    return {DenseLayer(layer.name(), layer.weight_mean(), layer.bias_mean(),
+                       MeanFieldWeights{variances->variance, pick(shapes)}, layer.bias())};
   }
 
   DenseSpec dense(Index inputs, Index outputs) {
@@ -81,17 +105,86 @@ class GraphMaker {
     if (!seen.shape.is_image) scale = scale.cwiseAbs();
     add(AffineSpec{fresh(), std::move(scale), random_vector(generator_, 1)}, seen);
   }
+  /// Every function, its parameters too.
+  LayerSpec any_activation() {
+    const std::vector<ActivationFunction>& all = all_activation_functions();
+    const ActivationFunction function =
+        all[static_cast<std::size_t>(index(0, static_cast<Index>(all.size()) - 1))];
+    const double lower = -2.0 * uniform(generator_);
+    return ActivationSpec{Activation(function, {.slope = 2.0 * uniform(generator_) - 1.0,
+                                                .lower = lower,
+                                                .upper = lower + 0.1 + 3.0 * uniform(generator_),
+                                                .alpha = std::pow(4.0, 2.0 * uniform(generator_) - 1.0)})};
+  }
   LayerSpec activation() {
+    if (has_more_) return any_activation();
     static const std::vector<ActivationFunction> functions = {
         ActivationFunction::Relu, ActivationFunction::Tanh, ActivationFunction::LeakyRelu};
     return activation_spec(functions[static_cast<std::size_t>(index(0, 2))]);
+  }
+
+  void add_pool(const Value& seen) {
+    const Size2d kernel{std::min<Index>(2, seen.shape.image.height),
+                        std::min<Index>(2, seen.shape.image.width)};
+    const Window2d window{kernel, {index(1, 2), index(1, 2)}, {0, 0}, {}};
+    index(0, 1) == 0 ? add(AvgPool2dSpec{window}, seen) : add(MaxPool2dSpec{window}, seen);
+  }
+  void add_norm(const Value& seen) {
+    BatchNormSpec norm = random_batch_norm(generator_, seen.shape.channels, fresh());
+    // Folded, as above; and nothing that blows a value up by a variance near zero.
+    norm.weight = 0.5 * norm.weight.cwiseAbs();
+    norm.running_variance.array() += 0.5;
+    add(std::move(norm), seen);
+  }
+  /// Masks of values and of channels, Gaussian ones, and noise.
+  void add_noise(const Value& seen) {
+    if (noise_ == 0.0) return;
+    const double rate = 0.5 * uniform(generator_);
+    switch (index(0, 3)) {
+      case 0:
+        return add(DropoutSpec{rate}, seen);
+      case 1:
+        return seen.shape.is_image ? add(Dropout2dSpec{rate}, seen) : add(DropoutSpec{rate}, seen);
+      case 2:
+        return add(GaussianDropoutSpec{0.2 * rate}, seen);
+      default:
+        return add(GaussianNoiseSpec{noise_ * rate}, seen);
+    }
+  }
+  /// A block with a layer and, for vectors, another one in its skip.
+  void add_block(const Value& seen) {
+    if (seen.shape.is_image) return add(ResidualSpec{{activation(), convolution(seen.shape)}}, seen);
+    const Index size = seen.shape.size(), outputs = index(2, 4);
+    const std::string name = fresh();
+    DenseSpec inner = dense(size, outputs), skip = dense(size, outputs);
+    const auto called = [](const DenseSpec& own, const std::string& as) {
+      return DenseSpec{DenseLayer(as, own.layer.weight_mean(), own.layer.bias_mean(), own.layer.weights(),
+                                  own.layer.bias())};
+    };
+    add(ResidualSpec{{called(inner, name + ".f"), activation()}, {called(skip, name + ".s")}}, seen);
+  }
+  void add_more(const Value& one) {
+    switch (index(0, 3)) {
+      case 0:
+        return one.shape.is_image ? add_pool(one) : add_norm(one);
+      case 1:
+        return add_norm(one);
+      case 2:
+        return add_noise(one);
+      default:
+        return add_block(one);
+    }
   }
 
   Value any() { return values_[static_cast<std::size_t>(index(0, static_cast<Index>(values_.size()) - 1))]; }
 
   void add_step() {
     const Value one = any();
-    switch (index(0, 6)) {
+    switch (index(0, has_more_ ? 9 : 6)) {
+      case 7:
+      case 8:
+      case 9:
+        return add_more(one);
       case 0:
       case 1:
         return add_affine(one);
@@ -142,12 +235,38 @@ class GraphMaker {
       add(ReshapeSpec{vectors.front().shape}, vectors.front());
       add(AddSpec{}, {vectors.front(), values_.back()}, vectors.front().shape);
     }
+  }
+
+  /// Nothing passes here: laws without room are at home.
+  void add_tail() {
+    const Index width = index(2, 4);
+    const Index inputs = values_.back().shape.size();
+    if (index(0, 2) == 0) {
+      DenseSpec one = dense_of_any_law(inputs, width);
+      add(MixtureSpec{{0.375, 0.625}, {one, DenseSpec(dense(inputs, width))}}, values_.back());
+    } else {
+      add(dense_of_any_law(inputs, width), values_.back());
+    }
+    add(activation(), values_.back());
+    if (index(0, 2) == 0) add(DropoutSpec{0.3}, values_.back());
+  }
+
+  void add_heads() {
     const Value last = values_.back();
-    add(dense(last.shape.size(), index(1, 2)), last);
+    const Index size = last.shape.size();
+    if (has_more_ && index(0, 2) == 0) {
+      add(dense(size, index(1, 2)), last);
+      const Value mean = values_.back();
+      add(dense(size, 1), last);
+      const Value variance = values_.back();
+      return add(ConcatSpec{}, {mean, variance}, {mean.shape.size() + 1, {}, false});
+    }
+    add(has_any_law_ ? dense_of_any_law(size, index(1, 2)) : dense(size, index(1, 2)), last);
   }
 
   Generator generator_;
   double noise_;
+  bool has_more_, has_any_law_;
   LayerShape input_;
   std::vector<Value> values_;
   std::vector<LayerSpec> layers_;
@@ -155,8 +274,8 @@ class GraphMaker {
 
 }  // namespace
 
-RandomGraph random_graph(std::uint64_t seed, bool is_image, double noise) {
-  return GraphMaker(seed, is_image, noise).make();
+RandomGraph random_graph(std::uint64_t seed, bool is_image, double noise, GraphParts parts) {
+  return GraphMaker(seed, is_image, noise, parts).make();
 }
 
 std::vector<LayerSpec> written_as_graph(std::vector<LayerSpec> chain) {

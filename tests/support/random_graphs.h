@@ -15,8 +15,17 @@ struct RandomGraph {
   LayerShape input;
 };
 
-/// Deviations of weights are `noise` times their size; zero: all is deterministic. One or two outputs.
-RandomGraph random_graph(std::uint64_t seed, bool is_image, double noise);
+/// What a random graph may hold beside convolutions, independent weights, scales, blocks, sums and
+/// concatenations behind relu, tanh and leaky_relu.
+enum class GraphParts {
+  Plain,      ///< no more
+  Operators,  ///< all that a graph of operators has: every activation, pools, batch norm, masks, noise, heads
+  AnyLaw,     ///< mixtures, and weights of every family and shape, too; some have no canonical form
+};
+
+/// Deviations of weights are `noise` times their size; zero: all is deterministic. One to three outputs.
+RandomGraph random_graph(std::uint64_t seed, bool is_image, double noise,
+                         GraphParts parts = GraphParts::Plain);
 
 /// The same list with a name and the input of every entry written out: a chain as a graph.
 std::vector<LayerSpec> written_as_graph(std::vector<LayerSpec> chain);
