@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any, Dict, List, Optional
 
+import torch
 from torch import nn
 
 from . import _torch_posterior as posteriors
@@ -71,6 +72,19 @@ def _require_layers(module: nn.Module, source: posteriors.Source, names: List[st
         _require_order(module, names, source.library)
 
 
+def _plain(module: Any) -> Any:
+    """Behind wrappers that compute the same; modules that are no Python code any more, or not yet, are refused."""
+    while isinstance(module, (nn.DataParallel, nn.parallel.DistributedDataParallel)):
+        module = module.module
+    if isinstance(module, torch.jit.ScriptModule):
+        raise ValueError("from_torch: a module of torch.jit; expected the torch.nn.Module that it was made from")
+    if isinstance(module, nn.Module):
+        for name, value in (*module.named_parameters(), *module.named_buffers()):
+            if nn.parameter.is_lazy(value):
+                raise ValueError(f"from_torch: '{name}' has no values yet: run the module once, so that lazy layers get their sizes")
+    return module
+
+
 def convert(
     module: Any,
     posterior: Any = None,
@@ -82,6 +96,7 @@ def convert(
     scales: Optional[str] = None,
     swag_scale: Optional[float] = None,
 ) -> Network:
+    module = _plain(module)
     fixed, computed = settled(module) if isinstance(module, nn.Module) else (module, False)
     if computed and posterior is not None:
         raise ValueError("from_torch: weights that are computed from parameters of a posterior; expected plain weights")
@@ -104,6 +119,8 @@ def convert(
 
     reading = read(root, input_shape, dropout)
     names = weight_names(reading)
+    if not names and not reading.tensors:
+        raise ValueError("from_torch: expected a layer with weights among those that forward uses")
     if outside:
         _require_untied(root, names)
     _require_layers(root, source, names)

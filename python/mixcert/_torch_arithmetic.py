@@ -111,7 +111,7 @@ def worked_out(target: Any, args: Any, kwargs: Any) -> Any:
     """A step on constants and sizes; None where it is not known to be one. Numbers that hold the batch's size have
     no value, but for a part of a shape."""
     name = target if isinstance(target, str) else getattr(target, "__name__", "")
-    if name not in _WORKED_OUT:
+    if name not in _WORKED_OUT and not (target is getattr and args[1] in ("T", "mT", "data")):
         return None
     if name != "getitem" and _holds_batch((args, tuple(kwargs.values()))):
         return None

@@ -15,26 +15,14 @@ from torch import nn
 from . import _torch_windows as windows
 from ._torch_activations import ACTIVATIONS, prelu
 from ._torch_graph import Features, Graph, Unsupported, Value, count
+from ._torch_picks import padded
+from ._torch_refusals import NO_MEANING
 from ._torch_shapes import flattened, unflattened
 
 # Keys of the means of random weights, in a layer's own state dict: bayesian-torch, blitz, torchbnn and
 # torch-uncertainty, PyTorch-BayesianCNN, SWAG.
 MEAN_KEYS = ("mu_weight", "mu_kernel", "weight_sampler.mu", "weight_mu", "W_mu", "weight_mean")
 SOFTMAX = {nn.Softmax: "softmax", nn.LogSoftmax: "log_softmax"}
-
-# Layers of torch that have no certificate, and what has one.
-_NORMS = "it divides by the deviation of its own input; batch norm with running statistics can be certified in its place"
-_ATTENTION = "it multiplies values with each other; what can be certified is the network behind it, with its output as the input"
-_RECURRENT = "the same weights act at every time step; what can be certified is the network behind it, with its last state as the input"
-_INDICES = "its input is an index; what can be certified is the network behind it, with its output as the input"
-NOT_HERE: Tuple[Tuple[Any, str], ...] = (
-    ((nn.LayerNorm, nn.GroupNorm, nn.LocalResponseNorm, nn.modules.instancenorm._InstanceNorm), _NORMS),
-    ((nn.MultiheadAttention, nn.Transformer, nn.TransformerEncoder, nn.TransformerDecoder), _ATTENTION),
-    ((nn.TransformerEncoderLayer, nn.TransformerDecoderLayer, nn.Bilinear), _ATTENTION),
-    ((nn.RNNBase, nn.RNNCellBase), _RECURRENT),
-    ((nn.Embedding, nn.EmbeddingBag), _INDICES),
-)
-NO_MEANING = "no layer of mixcert has its meaning"
 
 
 def random_weight(module: nn.Module) -> Optional[torch.Tensor]:
@@ -58,7 +46,9 @@ def is_kind(module: nn.Module, kind: Any) -> bool:
     )
 
 
-def dense(graph: Graph, value: Value, name: str, outputs: int, inputs: int) -> Value:
+def dense(graph: Graph, value: Value, name: Optional[str], weight: Any) -> Value:
+    """`weight` is [out, in]: of the module `name`, or fixed numbers of no module."""
+    outputs, inputs = (int(n) for n in weight.shape)
     if value.shape == (None,):
         raise Features(inputs)
     if not value.shape or count(value.shape[:-1]) != 1:
@@ -66,8 +56,9 @@ def dense(graph: Graph, value: Value, name: str, outputs: int, inputs: int) -> V
     if value.shape[-1] != inputs:
         raise Unsupported(f"expected {inputs} values before it, got {value.shape[-1]}")
     before = graph.vector(value)
-    entry = {"type": "dense", "name": graph.weights(name), "in": int(inputs), "out": int(outputs)}
-    return graph.put(before, entry, (*value.shape[:-1], int(outputs)), (int(outputs),), sized=True)
+    own = {"made": weight} if name is None else {"name": graph.weights(name)}
+    entry = {"type": "dense", "in": inputs, "out": outputs, **own}
+    return graph.put(before, entry, (*value.shape[:-1], outputs), (outputs,), sized=True)
 
 
 def is_transposed(module: nn.Module) -> bool:
@@ -80,7 +71,7 @@ def random_layer(graph: Graph, value: Value, name: str, module: nn.Module, weigh
     if getattr(module, "frozen", False) is True or getattr(module, "freeze", False) is True:
         raise Unsupported("it is frozen and draws nothing; unfreeze it")
     if weight.dim() == 2:
-        return dense(graph, value, name, weight.shape[0], weight.shape[1])
+        return dense(graph, value, name, weight)
     if weight.dim() in (3, 4) and "Flipout" in type(module).__name__:
         raise Unsupported("flipout changes signs at every position, which is another law than that of one random kernel")
     if weight.dim() in (3, 4):
@@ -97,8 +88,13 @@ def channel_dropout(axes: int) -> Any:
     """One factor for all values of a channel."""
 
     def make(graph: Graph, value: Value, p: float) -> Value:
-        if value.shape == (None,) or windows.batched(value.shape) not in (1, axes):
-            raise Unsupported("it drops channels of images, and its input is no image")
+        if value.shape == (None,):
+            raise Unsupported("the input's size is not known; give input_shape")
+        rank = windows.batched(value.shape)
+        if rank == 0 and axes == 2:  # torch drops the values of a vector one by one
+            return dropout(graph, value, p)
+        if rank not in (1, axes):
+            raise Unsupported("it drops channels, and its input has none; nn.Dropout drops single values")
         return graph.put(graph.image(value), {"type": "dropout2d", "rate": float(p)})
 
     return make
@@ -135,14 +131,16 @@ DROPOUTS: Dict[type, Any] = {nn.Dropout: dropout, nn.Dropout2d: channel_dropout(
 if hasattr(nn, "Dropout1d"):  # torch 1.12
     DROPOUTS[nn.Dropout1d] = channel_dropout(1)
 _LINEAR = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.BatchNorm1d, nn.BatchNorm2d)
-_SHAPES = (nn.Flatten, nn.Unflatten, nn.Identity)
+_SHAPES = (nn.Flatten, nn.Unflatten, nn.Identity, nn.ZeroPad2d)
 _POOLS: Dict[type, Any] = {
     nn.MaxPool1d: windows.max_pool(1),
     nn.MaxPool2d: windows.max_pool(2),
     nn.AvgPool1d: windows.average_pool(1),
     nn.AvgPool2d: windows.average_pool(2),
-    nn.AdaptiveAvgPool1d: windows.adaptive_pool(1),
-    nn.AdaptiveAvgPool2d: windows.adaptive_pool(2),
+    nn.AdaptiveAvgPool1d: windows.adaptive_pool(1, "avg_pool2d"),
+    nn.AdaptiveAvgPool2d: windows.adaptive_pool(2, "avg_pool2d"),
+    nn.AdaptiveMaxPool1d: windows.adaptive_pool(1, "max_pool2d"),
+    nn.AdaptiveMaxPool2d: windows.adaptive_pool(2, "max_pool2d"),
 }
 _POOL_ARGUMENTS = ("kernel_size", "stride", "padding", "dilation", "ceil_mode", "count_include_pad", "divisor_override", "output_size")
 _KINDS = (
@@ -169,7 +167,7 @@ def _pool(graph: Graph, value: Value, kind: type, module: Any) -> Value:
 
 def _linear(graph: Graph, value: Value, name: str, module: Any) -> Optional[Value]:
     if is_kind(module, nn.Linear):
-        return dense(graph, value, name, module.out_features, module.in_features)
+        return dense(graph, value, name, module.weight)
     if is_kind(module, nn.BatchNorm1d) or is_kind(module, nn.BatchNorm2d):
         return _batch_norm(graph, value, name, module)
     if is_kind(module, nn.Conv1d) or is_kind(module, nn.Conv2d):
@@ -201,6 +199,8 @@ def plain_layer(graph: Graph, value: Value, name: str, module: Any) -> Value:
         return flattened(graph, value, module.start_dim, module.end_dim)
     if is_kind(module, nn.Unflatten):
         return unflattened(graph, value, module.dim, module.unflattened_size)
+    if is_kind(module, nn.ZeroPad2d):
+        return padded(graph, value, module.padding, "constant", 0)
     made = _linear(graph, value, name, module)
     if made is None:
         raise Unsupported(NO_MEANING)
@@ -213,8 +213,3 @@ def softmax(value: Value, function: str, dim: Optional[int]) -> Value:
         raise Unsupported("only a softmax over the outputs, at the end, can be left out")
     return value._replace(softmax=function)
 
-
-def require_known(module: nn.Module) -> None:
-    for kinds, words in NOT_HERE:
-        if isinstance(module, kinds):
-            raise Unsupported(words)

@@ -9,7 +9,7 @@ from typing import Any, List, Optional, Sequence, Tuple
 import numpy as np
 
 from ._torch_graph import Entry, Graph, Unsupported, Value
-from ._torch_shapes import axis, require_shape
+from ._torch_shapes import axis, require_shape, reshaped
 
 _EVERY = slice(None, None, None)
 
@@ -56,26 +56,49 @@ def picked(
     return graph.put(before, entry, form if len(value.shape) == 3 else (form[0], form[2]), form, sized=True)
 
 
-def indexed(graph: Graph, value: Value, index: Any) -> Value:
-    """x[:, a:b], x[:, :, ::2, ::2]: channels at will, every n-th pixel from the first on."""
-    require_shape(value)
+def _index_parts(index: Any, rank: int) -> List[Any]:
+    """One part for every axis of a value with `rank` axes behind the first, and None for each new one."""
     parts = list(index) if isinstance(index, tuple) else [index]
-    if Ellipsis in parts:
-        place = parts.index(Ellipsis)
-        parts[place : place + 1] = [_EVERY] * (len(value.shape) + 2 - len(parts))
-    if not all(isinstance(part, slice) for part in parts) or parts[0] != _EVERY or len(parts) > len(value.shape) + 1:
-        raise Unsupported("indexing by anything but slices behind the axis of inputs")
-    if any(not isinstance(end, (int, type(None))) for part in parts for end in (part.start, part.stop, part.step)):
-        raise Unsupported("a slice that is computed in forward; only a constant one is there")
-    parts += [_EVERY] * (len(value.shape) + 1 - len(parts))
+    axes = sum(part is not None and part is not Ellipsis for part in parts)
+    rest = [_EVERY] * (rank + 1 - axes)
+    place = next((i for i, part in enumerate(parts) if part is Ellipsis), None)
+    parts = parts + rest if place is None else [*parts[:place], *rest, *parts[place + 1 :]]
+    if parts[0] != _EVERY or axes > rank + 1:
+        raise Unsupported("indexing of inputs; expected x[:, ...]")
+    for part in parts[1:]:
+        ends = (part.start, part.stop, part.step) if isinstance(part, slice) else part if isinstance(part, tuple) else (part,)
+        if any(isinstance(end, bool) or not isinstance(end, (int, type(None))) for end in ends):
+            raise Unsupported("an index that is no number, slice or list of numbers; one computed in forward is not there")
+    return parts[1:]
+
+
+def _places(part: Any, size: int) -> List[int]:
+    """Of the first axis behind that of the inputs."""
+    if isinstance(part, slice):
+        return list(range(size))[part]
+    wanted = part if isinstance(part, tuple) else (part,)
+    if any(not -size <= place < size for place in wanted):
+        raise Unsupported(f"index {part} of {size} channels or features")
+    return [place % size for place in wanted]
+
+
+def indexed(graph: Graph, value: Value, index: Any) -> Value:
+    """x[:, a:b], x[:, 0], x[:, [0, 2]], x[:, None], x[:, :, ::2, ::2]: channels at will, every n-th pixel from the first
+    on."""
+    require_shape(value)
+    parts = _index_parts(index, len(value.shape))
+    axes = [part for part in parts if part is not None]
     steps: List[int] = []
-    for part, size in zip(parts[2:], value.shape[1:]):
-        start, stop, step = part.indices(size)
+    for part, size in zip(axes[1:], value.shape[1:]):
+        start, stop, step = part.indices(size) if isinstance(part, slice) else (1, 0, 1)
         if start != 0 or step < 1 or stop != size:
             raise Unsupported("a part of an image; only every n-th pixel from the first to the last is there")
         steps.append(step)
     stride = (steps[0], steps[1]) if len(steps) == 2 else (1, steps[0] if steps else 1)
-    return picked(graph, value, list(range(int(value.shape[0])))[parts[1]], stride)
+    made = picked(graph, value, _places(axes[0], int(value.shape[0])), stride)
+    sizes = iter(made.shape)
+    shape = [1 if part is None else next(sizes) if isinstance(part, (slice, tuple)) else -next(sizes) for part in parts]
+    return reshaped(graph, made, [n for n in shape if n > 0])
 
 
 def cut(graph: Graph, value: Value, sizes: Sequence[int], dim: Any) -> Tuple[Value, ...]:

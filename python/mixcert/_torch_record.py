@@ -110,6 +110,18 @@ def first_line(error: Any) -> str:
     return f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__
 
 
+def reason(error: Any) -> str:
+    """Why forward could not be recorded, in words of the module."""
+    line = first_line(error)
+    if isinstance(error, fx.proxy.TraceError) and "control flow" in line:
+        return "it decides by its input, or by sizes of it, what to do (if, while, assert)"
+    if "required positional argument" in line:
+        return "it wants more than one input: " + line.partition("missing ")[2]
+    if "interpreted as an integer" in line or "a loop over" in line:
+        return "it uses a size, or parts of a value, as a number that is known before it runs"
+    return line.replace("_Recorded", "the input")
+
+
 def copied(module: nn.Module) -> nn.Module:
     """A deep copy. Tensors that forward left behind in the module (blitz keeps its last weights) may have a
     history, which deepcopy refuses: they go without."""
@@ -150,6 +162,5 @@ def record(module: nn.Module, training: bool) -> Record:
             return Record(_Tracer().trace(root), root)
     except Exception as error:
         raise ValueError(
-            "from_torch: forward could not be read as a chain of layers; a torch.nn.Sequential of them always "
-            f"can ({first_line(error)})"
+            f"from_torch: forward could not be recorded: {reason(error)} (torch.fx records its steps before there are numbers)"
         ) from error

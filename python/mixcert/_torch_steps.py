@@ -100,7 +100,9 @@ def _pools() -> Dict[str, Step]:
             windows.max_pool(axes), *window, ("dilation", 1), ("ceil_mode", False), unread=(("return_indices", False),)
         )
         found[f"avg_pool{axes}d"] = _step(windows.average_pool(axes), *window, *counts, *more)
-        found[f"adaptive_avg_pool{axes}d"] = _step(windows.adaptive_pool(axes), ("output_size", REQUIRED))
+        for kind, indices in (("avg", ()), ("max", (("return_indices", False),))):
+            make = windows.adaptive_pool(axes, f"{kind}_pool2d")
+            found[f"adaptive_{kind}_pool{axes}d"] = _step(make, ("output_size", REQUIRED), unread=indices)
     return found
 
 
@@ -162,7 +164,7 @@ def _functions() -> Dict[Any, Step]:
         for holder in (torch, F):
             for ending in ("", "_"):
                 function = getattr(holder, name + ending, None)
-                if function is None:
+                if function is None or (holder is torch and name.startswith("adaptive_max")):  # it returns indices, too
                     continue
                 of_name = tuple(p for p in step.parameters if not (ending and p[0] == "inplace"))
                 found[function] = step._replace(parameters=of_name)

@@ -6,6 +6,7 @@ caller's."""
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Dict, List, NamedTuple, Optional
 
 import numpy as np
@@ -13,10 +14,11 @@ import torch
 from torch import fx, nn
 
 from . import _torch_layers as layers
+from ._torch_dropout import is_dropout, training_argument
 from ._torch_entries import entries_of
 from ._torch_graph import Entry, Features, Shape, Weights
 from ._torch_record import Record, copied, first_line, record, title
-from ._torch_walk import Walk, is_dropout, training_argument
+from ._torch_walk import Walk
 
 
 class Reading(NamedTuple):
@@ -85,7 +87,10 @@ def _shape(input_shape: Any) -> Shape:
     if input_shape is None:
         return (None,)
     given = (input_shape,) if isinstance(input_shape, int) else input_shape
-    shape = tuple(int(n) for n in given)
+    try:
+        shape = tuple(operator.index(n) for n in given)
+    except TypeError:
+        shape = ()
     if not 1 <= len(shape) <= 3 or min(shape) < 1:
         raise ValueError(
             f"input_shape: expected (channels, height, width), (channels, length) or (features,), got {input_shape!r}"

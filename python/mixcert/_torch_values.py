@@ -10,7 +10,7 @@ import torch
 from torch import fx, nn
 
 from . import _torch_arithmetic as arithmetic
-from . import _torch_layers as layers
+from . import _torch_refusals as refusals
 from . import _torch_shapes as shapes
 from ._torch_graph import Unsupported, Value
 
@@ -85,7 +85,7 @@ class Values:
     def unrelated(self, node: Any) -> Any:
         """A step on constants, sizes or divergences, with no layer's output among its arguments."""
         if any(self.network(argument) is not None for argument in node.all_input_nodes):
-            raise Unsupported(layers.NO_MEANING)
+            raise Unsupported(refusals.of_step(node))
         name = step_name(node)
         if name.endswith("_") and not name.endswith("__"):
             raise Unsupported("it changes something that is no layer's output")

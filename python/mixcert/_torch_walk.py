@@ -11,9 +11,14 @@ import torch
 from torch import fx, nn
 
 from . import _torch_arithmetic as arithmetic
+from . import _torch_casts as casts
 from . import _torch_layers as layers
+from . import _torch_output as outputs
 from . import _torch_picks as picks
+from . import _torch_products as products
+from . import _torch_refusals as refusals
 from . import _torch_shapes as shapes
+from ._torch_dropout import training_argument
 from ._torch_graph import INPUT, Graph, Shape, Unsupported, Value
 from ._torch_steps import CONSTANTS, FUNCTIONS, METHODS, REQUIRED, Step, bind
 from ._torch_values import SIZE_METHODS, SIZES, Values, behind_input, input_of, is_parts, step_name
@@ -29,20 +34,6 @@ ACTS_TWICE = (
     "it acts twice, and its weights are random: its library draws them anew at each call, which is the law of two "
     "independent layers and not that of one; use two layers"
 )
-
-
-def is_dropout(node: fx.Node) -> bool:
-    """A function of dropout; modules of it are layers."""
-    return node.op == "call_function" and node.target in FUNCTIONS and FUNCTIONS[node.target].drops
-
-
-def training_argument(node: Any) -> Optional[bool]:
-    """None where it cannot be understood; the walk says why."""
-    try:
-        given = bind(FUNCTIONS[node.target], *behind_input(node.args, node.kwargs))
-    except Unsupported:
-        return None
-    return bool(given.get("training", given.get("train")))
 
 
 class Walk(Values):
@@ -85,39 +76,18 @@ class Walk(Values):
         return found.detach() if isinstance(found, torch.Tensor) else None
 
     def output(self, node: Any) -> None:
-        given = node.args[0]
-        several = isinstance(given, (tuple, list, dict))
-        parts = dict(given) if isinstance(given, dict) else dict(enumerate(given if several else [given]))
-        if any(isinstance(part, (tuple, list, dict)) for part in parts.values()):
-            raise Unsupported("outputs inside outputs; expected one, or a tuple of them")
-        made = {place: self.values[part] for place, part in parts.items() if isinstance(part, fx.Node)}
-        heads = {place: head for place, head in made.items() if isinstance(head, Value)}
+        parts, several = outputs.parts_of(node.args[0], self.values)
+        heads = {place: head for place, head in parts.items() if isinstance(head, Value)}
         if not heads or list(heads)[0] != list(parts)[0]:
             return  # run() refuses it
         self.places = list(heads) if several else []
-        self.result = self.heads(list(heads.values()))
-        if self.result.softmax:
-            self.assumptions.append(
-                f"{self.result.softmax} at the end of forward is left out: outputs are logits, and predict_proba() "
-                "gives the probabilities"
-            )
-
-    def heads(self, heads: List[Value]) -> Value:
-        if len(heads) == 1:
-            return heads[0]
-        if any(head.softmax for head in heads):
-            raise Unsupported("a softmax among several outputs; only that of the one output can be left out")
-        for head in heads:
-            shapes.require_shape(head)
-        sizes = [str(shapes.count(head.shape)) for head in heads]
-        self.assumptions.append(f"forward returns {len(heads)} outputs, of {', '.join(sizes)} values; they follow one another")
-        flat = [self.graph.vector(head._replace(shape=(shapes.count(head.shape),))) for head in heads]
-        return self.graph.concat(flat, (sum(map(int, sizes)),))
+        self.result, lines = outputs.joined(self.graph, list(heads.values()))
+        self.assumptions += lines
 
     def call_module(self, node: Any) -> Value:
         name = self.name(node)
         module = self.module.get_submodule(name)
-        layers.require_known(module)
+        refusals.require_known(module)
         before = self.network(input_of(node))
         if not isinstance(before, Value):
             raise Unsupported("expected a layer that acts on what the input has become")
@@ -150,6 +120,10 @@ class Walk(Values):
             return self.unrelated(node)
         if node.target in SIZE_METHODS:
             return self.size(node, before)
+        if node.target in casts.METHODS:
+            return self.cast(node, before)
+        if node.target in products.METHODS:
+            return self.product(node, before)
         if node.target in ("view", "reshape"):
             if node.kwargs:
                 raise Unsupported("expected the sizes alone")
@@ -166,8 +140,12 @@ class Walk(Values):
         if is_parts(before) and node.target is operator.getitem:
             self.memory[node] = self.memory[node.args[0]]
             return before[node.args[1]]
+        if isinstance(node.target, type) and hasattr(node.target, "_fields"):  # a named tuple
+            return tuple(self.values.get(part) if isinstance(part, fx.Node) else None for part in node.args)
         if not isinstance(before, Value):
             return self.unrelated(node)
+        if node.target in products.FUNCTIONS:
+            return self.product(node, before)
         if node.target is getattr:
             if node.args[1] not in SIZES:
                 raise Unsupported(f"attribute '{node.args[1]}' of a layer's output")
@@ -192,9 +170,21 @@ class Walk(Values):
             return before if index == 0 else None
         return picks.indexed(self.graph, before, self.settled(index))
 
+    def cast(self, node: Any, before: Value) -> Value:
+        casts.require_kept(node)
+        self.touch(node, node.args[0], False, True)
+        return before
+
+    def product(self, node: Any, before: Value) -> Value:
+        """With tensors of the module."""
+        self.tensors = True
+        args, kwargs = self.settled(behind_input(node.args, node.kwargs), constants=True)
+        kind = products.METHODS if node.op == "call_method" else products.FUNCTIONS
+        return products.made(self.graph, before, kind[node.target], args, kwargs)
+
     def step(self, node: Any, step: Optional[Step], before: Value) -> Value:
         if step is None:
-            raise Unsupported(layers.NO_MEANING)
+            raise Unsupported(refusals.of_step(node))
         wanted = step_name(node).rstrip("_") in CONSTANTS
         self.tensors |= wanted
         args, kwargs = self.settled(behind_input(node.args, node.kwargs), wanted)

@@ -31,6 +31,15 @@ def positions(image: Tuple[int, ...], entry: Entry, dilation: Tuple[int, ...] = 
     return found
 
 
+def positions_up(image: Tuple[int, ...], entry: Entry) -> Tuple[int, ...]:
+    """Those of torch's ceil_mode: rounded up, and the last window begins in the image or the padding before it."""
+    found = []
+    for size, kernel, stride, padding in zip(image[1:], entry["kernel"], entry["stride"], entry["padding"]):
+        count = -((kernel - size - 2 * padding) // stride) + 1
+        found.append(count - 1 if (count - 1) * stride >= size + padding else count)
+    return tuple(found)
+
+
 def batched(shape: Tuple[int, ...]) -> int:
     """Axes of a window behind the channels: 2 of an image, 1 of a sequence."""
     return len(shape) - 1
@@ -49,8 +58,6 @@ def pool(
     graph: Graph, value: Value, kind: str, axes: int, kernel: Any, stride: Any, padding: Any, ceil: bool
 ) -> Value:
     require_axes(value, axes, "a pool")
-    if ceil:
-        raise Unsupported("argument ceil_mode=True; only False is there")
     step = kernel if stride is None or stride == () else stride
     moves: Dict[str, Any] = {
         "type": kind,
@@ -62,6 +69,8 @@ def pool(
         moves["padding"][0], moves["stride"][0] = 0, 1
     before = graph.image(value)
     image = (before.form[0], *positions(before.form, moves))
+    if ceil and image != (before.form[0], *positions_up(before.form, moves)):
+        raise Unsupported(f"ceil_mode=True with windows that reach beyond the image {tuple(value.shape[1:])}; only whole windows are there")
     return graph.put(before, moves, image if axes == 2 else (image[0], image[2]), image)
 
 
@@ -96,7 +105,7 @@ def max_pool(axes: int) -> Any:
     return make
 
 
-def adaptive_pool(axes: int) -> Any:
+def adaptive_pool(axes: int, kind: str) -> Any:
     def make(graph: Graph, value: Value, output_size: Any) -> Value:
         require_axes(value, axes, "a pool")
         given: Any = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * axes
@@ -105,7 +114,7 @@ def adaptive_pool(axes: int) -> Any:
         if any(want < 1 or have % want for have, want in zip(image, wanted)):
             raise Unsupported(f"output size {wanted} does not divide the image {image}")
         kernel = tuple(have // want for have, want in zip(image, wanted))
-        return pool(graph, value, "avg_pool2d", axes, kernel, kernel, 0, False)
+        return pool(graph, value, kind, axes, kernel, kernel, 0, False)
 
     return make
 
@@ -118,9 +127,9 @@ def same_padding(kernel: Tuple[int, ...], dilation: Tuple[int, ...]) -> Tuple[in
 
 
 def convolution(
-    graph: Graph, value: Value, name: str, module: Any, weight_shape: Tuple[int, ...]
+    graph: Graph, value: Value, name: Optional[str], module: Any, weight_shape: Tuple[int, ...], numbers: Any = None
 ) -> Value:
-    """A convolution whose weights have the shape [out, in / groups, *kernel]."""
+    """A convolution whose weights have the shape [out, in / groups, *kernel]: those of the module `name`, or `numbers`."""
     axes = len(weight_shape) - 2
     require_axes(value, axes, "a convolution")
     if getattr(module, "padding_mode", "zeros") != "zeros":
@@ -136,14 +145,14 @@ def convolution(
         padding = (0, padding[1])
     return put_convolution(
         graph, value, name, weight_shape, kernel, sizes(module.stride, axes), padding, dilation,
-        int(getattr(module, "groups", 1)), "sequence" if axes == 1 else None,
+        int(getattr(module, "groups", 1)), "sequence" if axes == 1 else None, numbers,
     )
 
 
 def put_convolution(
     graph: Graph,
     value: Value,
-    name: str,
+    name: Optional[str],
     weight_shape: Tuple[int, ...],
     kernel: Tuple[int, int],
     stride: Tuple[int, int],
@@ -151,6 +160,7 @@ def put_convolution(
     dilation: Tuple[int, int],
     groups: int,
     change: Optional[str],
+    numbers: Any = None,
 ) -> Value:
     before = graph.image(value, sized=False)
     channels, height, width = before.form
@@ -158,7 +168,6 @@ def put_convolution(
         raise Unsupported(f"expected {int(weight_shape[1]) * groups} channels before it, got {channels}")
     entry: Entry = {
         "type": "conv2d",
-        "name": graph.weights(name, change),
         "in": channels,
         "out": int(weight_shape[0]),
         "height": height,
@@ -169,6 +178,10 @@ def put_convolution(
         "dilation": list(dilation),
         "groups": groups,
     }
+    if name is None:
+        entry["made"] = numbers.reshape(*weight_shape[:2], *kernel)
+    else:
+        entry["name"] = graph.weights(name, change)
     image = (entry["out"], *positions(before.form, entry, dilation))
     shape = image if len(value.shape) == 3 else (image[0], image[2])
     return graph.put(before, entry, shape, image, sized=True)
