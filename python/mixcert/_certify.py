@@ -25,7 +25,7 @@ def as_network(given: Any, inputs: Any, posterior: Any) -> Network:
         raise TypeError(
             f"network: expected a mixcert.Network, a torch module or a Laplace object, got {type(given).__name__}"
         )
-    shape = np.shape(inputs)
+    shape = tuple(inputs.shape) if hasattr(inputs, "shape") else np.shape(inputs)
     return from_torch(given, posterior, input_shape=shape[1:] if len(shape) > 2 else None)
 
 
@@ -56,8 +56,8 @@ def certify(
 
     ValueError: a bad option, input or shape; MemoryError: more memory than `max_memory_in_gib` is needed.
     """
-    if hasattr(inputs, "detach"):
-        inputs = inputs.detach().cpu()
+    if hasattr(inputs, "cpu"):
+        inputs = inputs.cpu()
     network = as_network(network, inputs, posterior)
     options["method"] = method
     options["joint"] = joint

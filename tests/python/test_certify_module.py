@@ -55,10 +55,9 @@ def test_posteriors_stand_beside_modules():
     assert results.std()[0, 0] > 0.05
 
 
-def test_inputs_with_gradients_and_single_precision():
-    model = dropout_net()
-    inputs = torch.ones(2, 3, requires_grad=True)
-    assert len(mixcert.certify(model, inputs, threads=1)) == 2
+def test_inputs_with_gradients_are_refused():
+    with pytest.raises(ValueError, match="detach"):
+        mixcert.certify(dropout_net(), torch.ones(2, 3, requires_grad=True))
 
 
 def test_wrong_arguments_are_named():
