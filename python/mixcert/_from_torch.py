@@ -130,8 +130,7 @@ def convert(
     core = network_of(plain)._core if reading.shifts else network._core
 
     def prepare(own: nn.Module) -> None:
-        if outside:
-            place_means(own, source.library, dict(source.arrays), names, source.last_layer)
+        place_means(own, source.library, dict(source.arrays), names, source.last_layer)
 
-    lines = reading.assumptions + check(core, compared, plain, prepare)
+    lines = reading.assumptions + check(core, compared, plain, prepare if outside else None)
     return network if not lines else Network._wrap(network._core.with_assumptions(lines))

@@ -68,7 +68,8 @@ def is_transposed(module: nn.Module) -> bool:
 
 def random_layer(graph: Graph, value: Value, name: str, module: nn.Module, weight: torch.Tensor) -> Value:
     """A layer of a library of Bayesian layers, by its keys."""
-    if getattr(module, "frozen", False) is True or getattr(module, "freeze", False) is True:
+    frozen = getattr(module, "frozen", False) is True or getattr(module, "freeze", False) is True
+    if frozen or getattr(module, "weight_eps", None) is not None:  # torchbnn keeps the draw of a frozen layer
         raise Unsupported("it is frozen and draws nothing; unfreeze it")
     if weight.dim() == 2:
         return dense(graph, value, name, weight)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 import numpy as np
 import torch
@@ -31,6 +31,7 @@ _SCALES = (
     *("weight_log_sigma", "bias_log_sigma", "weight_sigma", "bias_sigma"),
 )
 _TINY = -80.0
+_OTHER_DRAWS = ("uniform_", "rand", "rand_like", "random_", "exponential_", "log_normal_", "cauchy_", "multinomial")
 
 
 class NoMeans(Exception):
@@ -38,12 +39,19 @@ class NoMeans(Exception):
 
 
 class NoiseOff(TorchDispatchMode):
-    """Draws of normal numbers are their means, draws of 0 and 1 their probabilities. `logits`: softmax and its
-    logarithm give their input, as the network that was read does."""
+    """Draws of normal numbers are `deviations` of their standard deviations above their means, draws of 0 and 1 their
+    probabilities. `logits`: softmax and its logarithm give their input, as the network that was read does. `drawn` are
+    the shapes of the draws of normal numbers, None among them for draws of other laws."""
 
-    def __init__(self, logits: bool = False) -> None:
+    def __init__(self, deviations: float = 0.0, logits: bool = False) -> None:
         super().__init__()
-        self.logits = logits
+        self.deviations, self.logits = deviations, logits
+        self.drawn: Set[Any] = set()
+
+    def normal(self, like: torch.Tensor, mean: Any = 0.0, std: Any = 1.0) -> torch.Tensor:
+        """In the memory of `like`."""
+        self.drawn.add(tuple(like.shape))
+        return like.zero_().add_(torch.as_tensor(std) * self.deviations).add_(mean)
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         more = kwargs or {}
@@ -51,17 +59,21 @@ class NoiseOff(TorchDispatchMode):
         if self.logits and name in ("_softmax", "_log_softmax"):
             return args[0].clone()
         if name in ("randn", "randn_like"):
-            return function(*args, **more).zero_()
+            return self.normal(function(*args, **more))
         if name == "normal_":
-            return args[0].fill_(args[1] if len(args) > 1 else more.get("mean", 0.0))
+            given = {**dict(zip(("mean", "std"), args[1:])), **{key: more[key] for key in ("mean", "std") if key in more}}
+            return self.normal(args[0], **given)
         if name == "normal" and overload in ("Tensor_Tensor", "Tensor_float", "float_Tensor", "float_float"):
-            return function(*args, **more).zero_().add_(args[0])
+            given = dict(zip(("mean", "std"), (*args[:2], *([more["std"]] if "std" in more and len(args) < 2 else ()))))
+            return self.normal(function(*args, **more), **given)
         if name == "bernoulli_" and overload == "float":
             return args[0].fill_(args[1] if len(args) > 1 else more.get("p", 0.5))
         if name == "bernoulli" and overload == "default":
             return args[0].clone()
         if name == "native_dropout":
             return args[0].clone(), torch.ones_like(args[0], dtype=torch.bool)
+        if name in _OTHER_DRAWS:
+            self.drawn.add(None)
         return function(*args, **more)
 
 
@@ -162,9 +174,16 @@ def _outputs(given: Any, places: List[Any]) -> torch.Tensor:
     return given[places[0]] if places else given
 
 
-def forward(module: nn.Module, inputs: np.ndarray, double: bool, reading: Reading, prepare: Any) -> np.ndarray:
-    """Outputs of a copy of `module` at `inputs`, [inputs, ...]. `prepare` puts means into the copy; `double`: in
-    double precision; `reading` says whether draws have to be replaced by their means, and what was left out."""
+class Outputs(NamedTuple):
+    values: np.ndarray  # [inputs, ...]
+    drawn: Set[Any]  # see NoiseOff
+
+
+def forward(
+    module: nn.Module, inputs: np.ndarray, double: bool, reading: Reading, prepare: Any, deviations: float = 0.0
+) -> Outputs:
+    """Of a copy of `module` at `inputs`. `prepare` puts means into the copy; `double`: in double precision; `reading`
+    says whether draws have to be replaced, and what was left out; `deviations`: of the draws above their means."""
     changed = reading.noisy or bool(reading.softmax)
     if changed and TorchDispatchMode is object:
         raise NoMeans("torch before 1.13 cannot run it without noise")
@@ -174,11 +193,13 @@ def forward(module: nn.Module, inputs: np.ndarray, double: bool, reading: Readin
     like = next((t for t in held if t.is_floating_point()), torch.zeros(()))
     kind = torch.float64 if double else like.dtype
     # First to double precision and then the means, which may have more digits than the module's parameters.
-    prepare(own.to(kind))
+    if prepare is not None:
+        prepare(own.to(kind))
     own = own.to(kind)
-    _quiet_scales(own)
+    if deviations == 0:
+        _quiet_scales(own)
     x = torch.as_tensor(inputs).to(dtype=kind, device=like.device)
-    mode: Any = NoiseOff(bool(reading.softmax)) if changed else contextlib.nullcontext()
+    mode: Any = NoiseOff(deviations, bool(reading.softmax)) if changed else contextlib.nullcontext()
     with _random_states_kept(like.device), torch.no_grad(), mode:
         output = _outputs(own(x), reading.places)
-    return output.detach().to("cpu", torch.float64).numpy()
+    return Outputs(output.detach().to("cpu", torch.float64).numpy(), mode.drawn if changed else set())

@@ -105,7 +105,7 @@ def layers_of(module: nn.Module) -> List[LayerLike]:
     steps = json.dumps(reading.entries)
     if _compared.get(module) != steps:
         plan, tensors = _flattened(layers)
-        for line in reading.assumptions + check(plan.network(tensors), root, reading, lambda own: None):
+        for line in reading.assumptions + check(plan.network(tensors), root, reading):
             warnings.warn(f"mixcert.torch: {line}", stacklevel=3)
         _compared[module] = steps
     return layers

@@ -93,7 +93,7 @@ def fresh_draws(layer, mean, like):
 
 
 def frozen_draws(layer, mean, like):
-    """torchbnn draws anew unless the layer is frozen."""
+    """torchbnn draws anew unless the layer is frozen, which keeps the draw."""
     eps = getattr(layer, mean.replace("mu", "eps"), None)
     return torch.randn_like(like) if eps is None else eps
 
@@ -360,7 +360,7 @@ CASES = {
     ),
     "blitz": layered(SAMPLER, log1p_exp, ("weight_mu", "weight_rho", "bias_mu", "bias_rho"), noise=kept_draws),
     "torchbnn": layered(
-        ("weight_mu", "weight_log_sigma", "bias_mu", "bias_log_sigma"), np.exp, ("weight_eps",), noise=frozen_draws
+        ("weight_mu", "weight_log_sigma", "bias_mu", "bias_log_sigma"), np.exp, noise=frozen_draws
     ),
     "bayesian-cnn": layered(("W_mu", "W_rho", "bias_mu", "bias_rho"), log1p_exp, noise=fresh_draws),
     "torch-uncertainty": layered(

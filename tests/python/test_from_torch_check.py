@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""from_torch() compares what it has read with the module's own forward without noise: changes are found under
-every convention, what could not be compared is said, and the module stays as it was."""
+"""from_torch() compares what it has read with the module's own forward without noise, and with all noise at one
+standard deviation: changes are found under every convention, what could not be compared is said, and the module stays as
+it was."""
 
 import random
 import time
@@ -53,6 +54,76 @@ def test_a_misread_step_is_found(monkeypatch):
         mixcert.from_torch(module)
     with pytest.raises(ValueError, match="differs by up to [0-9.]+ at outputs"):
         certificates.certify(module, POINT)
+
+
+class Drawn(stand_ins.Random):
+    """Draws with a standard deviation other than the library's formula says."""
+
+    factor = 1.000001
+
+    def sample(self, mean, scale):
+        held = dict(self.named_parameters())
+        return held[mean] + self.factor * self.formula(held[scale]) * torch.randn_like(held[mean])
+
+
+KEYS = ("mu_weight", "rho_weight", "mu_bias", "rho_bias")
+
+
+def own_law(kind, keys=KEYS, formula=stand_ins.log1p_exp):
+    return stand_ins.layered(keys, formula, kind=kind)(np.random.default_rng(3)).module
+
+
+def test_other_deviations_are_found(monkeypatch):
+    """One part in a million; the means are the same."""
+    with pytest.raises(ValueError, match="one standard deviation above its mean the network .* differs by up to"):
+        mixcert.from_torch(own_law(Drawn))
+    monkeypatch.setattr(Drawn, "factor", 1.0)
+    assert mixcert.from_torch(own_law(Drawn)).assumptions == []
+
+
+def test_another_formula_of_deviations_is_found():
+    """Keys of torchbnn, whose deviations are exponentials, on a layer that takes softplus."""
+    keys = ("weight_mu", "weight_log_sigma", "bias_mu", "bias_log_sigma")
+    assert mixcert.from_torch(own_law(stand_ins.Random, keys, np.exp)).assumptions == []
+    with pytest.raises(ValueError, match="one standard deviation above"):
+        mixcert.from_torch(own_law(stand_ins.Random, keys))
+
+
+class OnOutputs(stand_ins.Random):
+    """Local reparametrisation: noise on every output of every input."""
+
+    def forward(self, x):
+        held = dict(self.named_parameters())
+        weight, scale, bias, bias_scale = (held[key] for key in self.keys)
+        function = F.linear if weight.dim() == 2 else F.conv2d
+        variance = function(x**2, F.softplus(scale) ** 2, F.softplus(bias_scale) ** 2)
+        return function(x, weight, bias) + variance.sqrt() * torch.empty_like(variance).normal_()
+
+
+def test_noise_on_outputs_is_said_or_refused():
+    net = mixcert.from_torch(own_law(OnOutputs))
+    assert len(net.assumptions) == 1 and "local reparametrisation" in net.assumptions[0]
+    conv = OnOutputs(KEYS, (2, 1, 3, 3), np.random.default_rng(0))
+    conv.stride, conv.padding, conv.dilation, conv.groups = 1, 0, 1, 1
+    with pytest.raises(ValueError, match=r"noise of shape \(7, 2, 3, 3\) .* one random kernel"):
+        mixcert.from_torch(nn.Sequential(conv, nn.Flatten()), input_shape=(1, 5, 5))
+
+
+class QuietAtEvaluation(stand_ins.Random):
+    def sample(self, mean, scale):
+        return super().sample(mean, scale) if self.training else dict(self.named_parameters())[mean]
+
+
+def test_layers_that_draw_nothing_at_evaluation_are_said():
+    net = mixcert.from_torch(own_law(QuietAtEvaluation))
+    assert len(net.assumptions) == 1 and "draws no weights in evaluation mode" in net.assumptions[0]
+
+
+def test_a_frozen_layer_of_torchbnn_is_refused():
+    module = stand_ins.CASES["torchbnn"](np.random.default_rng(0)).module
+    module[0].weight_eps = torch.zeros(4, 3)
+    with pytest.raises(ValueError, match="frozen"):
+        mixcert.from_torch(module)
 
 
 @pytest.mark.parametrize(

@@ -97,13 +97,14 @@ class BayesConv2d(BayesLinear):
 
 
 class SCNN(nn.Module):
-    """bayesian-torch's simple network."""
+    """bayesian-torch's simple network, whose own sizes are 28, 32, 64, 128, 10; the second Dropout2d acts on a vector."""
 
-    def __init__(self):
+    def __init__(self, size=8, first=2, second=3, hidden=6, classes=3):
         super().__init__()
-        self.conv1, self.conv2 = BayesianConv(1, 2, 3), BayesianConv(2, 3, 3)
-        self.dropout1, self.dropout2 = nn.Dropout2d(0.25), nn.Dropout(0.5)
-        self.fc1, self.fc2 = BayesianLinear(12, 6), BayesianLinear(6, 3)
+        self.conv1, self.conv2 = BayesianConv(1, first, 3), BayesianConv(first, second, 3)
+        self.dropout1, self.dropout2 = nn.Dropout2d(0.25), nn.Dropout2d(0.5)
+        self.fc1 = BayesianLinear(second * (size // 2 - 2) ** 2, hidden)
+        self.fc2 = BayesianLinear(hidden, classes)
 
     def forward(self, x):
         total = 0
@@ -119,13 +120,13 @@ class SCNN(nn.Module):
 
 
 class Mnist(nn.Module):
-    """torch's example."""
+    """torch's example, whose own sizes are 28, 32, 64, 128, 10."""
 
-    def __init__(self):
+    def __init__(self, size=8, first=3, second=4, hidden=8, classes=4):
         super().__init__()
-        self.conv1, self.conv2 = nn.Conv2d(1, 3, 3, 1), nn.Conv2d(3, 4, 3, 1)
+        self.conv1, self.conv2 = nn.Conv2d(1, first, 3, 1), nn.Conv2d(first, second, 3, 1)
         self.dropout1, self.dropout2 = nn.Dropout(0.25), nn.Dropout(0.5)
-        self.fc1, self.fc2 = nn.Linear(16, 8), nn.Linear(8, 4)
+        self.fc1, self.fc2 = nn.Linear(second * (size // 2 - 2) ** 2, hidden), nn.Linear(hidden, classes)
 
     def forward(self, x):
         x = F.relu(self.conv2(F.relu(self.conv1(x))))
@@ -160,17 +161,28 @@ class Block(nn.Module):
 
 
 class ResNet(nn.Module):
-    def __init__(self, make=lambda *sizes: nn.Conv2d(*sizes, bias=False), pads=False):
+    """Blocks of each width; those behind the first width halve the image. ResNet-20 has 3 channels, widths 16, 32 and
+    64 of three blocks each, and `pads`."""
+
+    def __init__(
+        self, make=lambda *sizes: nn.Conv2d(*sizes, bias=False), pads=False, channels=1, widths=((2, 1), (4, 2)), last=nn.Linear, classes=3
+    ):
         super().__init__()
-        self.conv1, self.bn1 = make(1, 2, 3, 1, 1), nn.BatchNorm2d(2)
-        blocks = [Block(2, 2, 1, make), Block(2, 4, 2, make, pads), Block(4, 4, 1, make)]
+        before = widths[0][0]
+        self.conv1, self.bn1 = make(channels, before, 3, 1, 1), nn.BatchNorm2d(before)
+        blocks = []
+        for place, (width, count) in enumerate(widths):
+            for number in range(count):
+                halves = place > 0 and number == 0
+                blocks.append(Block(before, width, 2 if halves else 1, make, pads and halves))
+                before = width
         self.layers = nn.Sequential(*blocks)
-        self.linear = nn.Linear(4, 3)
+        self.linear = last(before, classes)
 
     def forward(self, x):
         out = self.layers(F.relu(self.bn1(first(self.conv1(x)))))
         out = F.avg_pool2d(out, out.size()[3])
-        return self.linear(out.view(out.size(0), -1))
+        return first(self.linear(out.view(out.size(0), -1)))
 
 
 def first(value):
