@@ -43,7 +43,8 @@ bool would_miss(const Options& options, const Certified& made, const UpperBound&
 
 void give_second_order(const Prepared& prepared, Certified& made) {
   const auto* trace = std::get_if<Sealed<MomentTrace>>(&made.trace);
-  if (trace == nullptr || prepared.network.hidden_count() == 0 || !has_correlated_neurons(prepared.network))
+  if (trace == nullptr || made.is_fitted || prepared.network.hidden_count() == 0 ||
+      !has_correlated_neurons(prepared.network))
     return;
   const MomentLayerTrace& first = (*trace)->layers.front();
   if (first.pieces.size() != 1 || made.result.mixture.size() != 1 || !made.result.w2.exists()) return;

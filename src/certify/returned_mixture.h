@@ -21,7 +21,7 @@ void replace_mixture(GaussianMixture mixture, const UpperBound& moved, const Opt
 bool would_miss(const Options& options, const Certified& made, const UpperBound& moved);
 
 /// Weights and masks that several outputs share correlate neurons so much that the surrogate's deviations are
-/// off by several per cent: the Gaussian gets those of second order.
+/// off by several per cent: the Gaussian gets those of second order. Fitted ones have their own (D.17).
 void give_second_order(const Prepared& prepared, Certified& made);
 
 }  // namespace mixcert

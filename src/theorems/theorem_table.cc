@@ -12,11 +12,12 @@
 namespace mixcert {
 
 const TheoremTable& theorem_table() {
+  // (D.17) is last: it bounds the sum of two terms, and those that come before have lowered both.
   static const TheoremTable table = {
       coupling_theorem(),    correlated_coupling_theorem(), convex_noise_theorem(),  fitted_law_theorem(),
       output_law_theorem(),  noisy_masked_output_theorem(), masked_output_theorem(), stein_theorem(),
-      weak_signal_theorem(), first_layer_theorem(),         both_layers_theorem(),   masked_layers_theorem(),
-      mask_chain_theorem(),  mask_noise_theorem(),          mask_leaves_theorem(),
+      weak_signal_theorem(), first_layer_theorem(),         both_layers_theorem(),   mask_chain_theorem(),
+      mask_noise_theorem(),  mask_leaves_theorem(),         masked_layers_theorem(),
   };
   return table;
 }

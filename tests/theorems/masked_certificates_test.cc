@@ -34,6 +34,59 @@ TEST(MaskedCertificates, OfEnumeratedMasksAreNotBelowTheTruth) {
   EXPECT_GE(compare_masked(751, 900, 4, 1000).used, 30);
 }
 
+/// Moments of draws, from the definition.
+struct DrawnMoments {
+  Vector mean, deviations;
+
+  DrawnMoments(const TwoMaskedLayers& net, Index draws) {
+    Generator generator = make_generator(3, Stream::Example, 78);
+    const auto masked = [&](Vector values, double rate) {
+      const Matrix normals = random_matrix(generator, values.size(), 1);
+      for (Index j = 0; j < values.size(); ++j)
+        values(j) *= 0.5 * std::erfc(-normals(j) / std::sqrt(2.0)) < rate ? 0.0 : 1.0 / (1.0 - rate);
+      return values;
+    };
+    Matrix outputs(net.out_bias.size(), draws);
+    for (Index i = 0; i < draws; ++i) {
+      const Vector hidden = (net.weight * masked(net.inputs.cwiseMax(0.0), net.first_rate) + net.bias);
+      outputs.col(i) = net.out_weight * masked(hidden.cwiseMax(0.0), net.second_rate) + net.out_bias;
+    }
+    mean = outputs.rowwise().mean();
+    deviations =
+        ((outputs.colwise() - mean).rowwise().squaredNorm() / static_cast<double>(draws)).cwiseSqrt();
+  }
+};
+
+/// The Gaussian that `auto` returns has the network's moments; the trace's has not.
+TEST(MaskedCertificates, HaveTheNetworksMeansAndDeviations) {
+  for (const double rate : {0.5, 0.1}) {
+    SCOPED_TRACE(rate);
+    Generator generator = make_generator(9, Stream::Example, 77);
+    TwoMaskedLayers net;
+    const Index n = 32;
+    net.inputs = random_matrix(generator, n, 1);
+    net.weight = random_matrix(generator, n, n) * std::sqrt(2.0 / static_cast<double>(n));
+    net.bias = 0.1 * random_matrix(generator, n, 1);
+    net.out_weight = random_matrix(generator, 6, n) / std::sqrt(static_cast<double>(n));
+    net.out_bias = Vector::Zero(6);
+    net.first_rate = net.second_rate = rate;
+    const DrawnMoments drawn(net, 20000);
+    Options options;
+    options.threads = 1;
+    const Result result = certify(net.network(), Vector::Ones(1), options).front();
+    EXPECT_EQ(result.layers.back().theorem, "D.17");
+    EXPECT_EQ(result.mixture.size(), 1);
+    const auto off = [&](const GaussianMixture& mixture) {
+      return ((mixture.standard_deviation() - drawn.deviations).cwiseAbs() +
+              (mixture.mean() - drawn.mean).cwiseAbs())
+          .cwiseQuotient(drawn.deviations)
+          .maxCoeff();
+    };
+    EXPECT_LE(off(result.mixture), 0.035);
+    EXPECT_GE(off(MaskedCertificate(net.network(), 1, 1).output), 0.05);
+  }
+}
+
 /// The first layer's masks are those of 1,200 neurons: lattices keep to their memory, and the bound is
 /// smaller.
 TEST(MaskedCertificates, WideLayersAreCertified) {

@@ -70,10 +70,13 @@ Index most_pieces(const MomentTrace& trace) {
   return most;
 }
 
+// People read deviations before they read a bound (returned_mixture.h), and second order would cost as much.
+constexpr double kWorthOfMoments = 1.05;
+
 /// Components are those of the output; with epsilon, as many as it takes.
 OutputRequest request(const Options& options) {
   const Index most = options.components == 0 ? options.max_components : options.components;
-  if (!options.epsilon) return {most, 0.0};
+  if (!options.epsilon) return {most, 0.0, options.method == Method::Auto ? kWorthOfMoments : 1.0};
   return {std::max(most, options.max_components), *options.epsilon};
 }
 

@@ -151,12 +151,13 @@ class Sharpening {
     }
     certificate_.add_up();
   }
-  /// The mixture of the theorem that lowers the terms that it stands for most.
+  /// The mixture of the theorem that lowers the terms that it stands for most; moments count for it.
   std::optional<GaussianMixture> take_fitted() {
     Fit* best = nullptr;
     double most = 0.0;
     for (Fit& fit : fitted_) {
-      const double saved = replaced_by(fit) - fit.output.distance.upper;
+      const double worth = fit.output.has_own_moments ? request_.worth_of_moments : 1.0;
+      const double saved = worth * replaced_by(fit) - fit.output.distance.upper;
       if (!(saved > most)) continue;
       most = saved;
       best = &fit;

@@ -78,6 +78,8 @@ struct Precondition {
 struct FittedOutput {
   GaussianMixture mixture;
   UpperBound distance;
+  /// Has it means and deviations that are the network's, where the trace's Gaussian has not?
+  bool has_own_moments = false;
 };
 
 /// What a theorem about the law of the output finds for the Gaussian and, where one is closer, for a mixture.
@@ -125,6 +127,8 @@ Certificate sharpened_certificate(const TheoremTable& theorems, const Network& n
 struct OutputRequest {
   Index most = 1;
   double wanted = 0.0;
+  /// A mixture with the network's moments may have a bound that is so many times as large.
+  double worth_of_moments = 1.0;
 };
 
 struct SharpenedOutput {

@@ -9,6 +9,12 @@
 #include "mixcert/core/rounding.h"
 
 namespace mixcert {
+namespace {
+
+/// Slopes of neurons that are hardly linear in the masks grow no more than this; a choice.
+constexpr double kMostStretched = 2.0;
+
+}  // namespace
 
 MaskedLayer masked_layer(const std::vector<LatticeMoments>& neurons, Index masks) {
   const auto n = static_cast<Index>(neurons.size());
@@ -71,12 +77,34 @@ MaskedLayer with_factors(MaskedLayer layer, const Vector& factors) {
   return layer;
 }
 
+Matrix curve_products(const MaskedLayer& layer) {
+  const Matrix& v = layer.directions;
+  const Matrix squares = v.cwiseAbs2();
+  return 0.5 * ((v * v.transpose()).cwiseAbs2() - squares * squares.transpose());
+}
+
 MaskedStandIn own_stand_in(const MaskedLayer& layer, const std::vector<bool>& is_masked, double variance) {
   MaskedStandIn own{layer.mean, layer.slopes, Vector::Zero(layer.mean.size())};
   for (Index l = 0; l < own.mean.size(); ++l) {
     if (is_masked[static_cast<std::size_t>(l)]) own.mask_gain(l) = std::sqrt(variance * layer.second(l));
+    const double line = layer.slopes.row(l).stableNorm();
+    const double all = std::hypot(line, layer.curve(l), layer.rest(l));
+    if (line > 0.0) own.lines.row(l) *= std::min(all / line, kMostStretched);
   }
   return own;
+}
+
+Vector about_deviations(const Matrix& columns, const MaskedLayer& layer, const Vector& mask_gain) {
+  Vector alone = layer.rest.cwiseAbs2() + mask_gain.cwiseAbs2();
+  Vector variances = (columns * layer.slopes).rowwise().squaredNorm();
+  if (layer.curve.size() <= kMostProjected) {
+    const Matrix curves = columns * layer.curve.asDiagonal();
+    variances += (curves * curve_products(layer)).cwiseProduct(curves).rowwise().sum();
+  } else {
+    alone += layer.curve.cwiseAbs2();
+  }
+  variances += columns.cwiseAbs2() * alone;
+  return positive_part(variances).cwiseSqrt();
 }
 
 }  // namespace mixcert

@@ -36,6 +36,11 @@ MaskedLayer in_units(MaskedLayer layer, const std::vector<int>& exponents);
 /// Every h_l times a factor of at least zero.
 MaskedLayer with_factors(MaskedLayer layer, const Vector& factors);
 
+/// E Q_l Q_k, up to rounding.
+Matrix curve_products(const MaskedLayer& layer);
+/// Neurons up to which it is worth its n^3 operations.
+inline constexpr Index kMostProjected = 1024;
+
 /// What stands for the layer's masked activations: mean_l + lines_l . g + mask_gain_l g'_l in the same units,
 /// g and g' standard normals.
 struct MaskedStandIn {
@@ -43,7 +48,12 @@ struct MaskedStandIn {
   Matrix lines;
   Vector mask_gain;
 };
-/// Mean, linear part and variance behind the masks are those of the layer.
+/// Means and variances in front of the masks and behind them are those of the layer, and so are its slopes up
+/// to a factor for each neuron.
 MaskedStandIn own_stand_in(const MaskedLayer& layer, const std::vector<bool>& is_masked, double variance);
+
+/// Deviations of the sums of columns times masked activations, about: what is left of the neurons counts as
+/// uncorrelated. A choice; mask gains are those of the stand-in.
+Vector about_deviations(const Matrix& columns, const MaskedLayer& layer, const Vector& mask_gain);
 
 }  // namespace mixcert

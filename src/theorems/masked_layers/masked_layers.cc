@@ -8,6 +8,7 @@
 #include "core/elementary.h"
 #include "methods/moment/moment_error.h"
 #include "methods/moment/surrogate_law.h"
+#include "mixture/stretched_mixture.h"
 #include "theorems/masked_layers/masked_leaf.h"
 
 namespace mixcert {
@@ -128,19 +129,20 @@ class TracedDistance {
   std::vector<std::vector<LeafSum>> sums_;
 };
 
-/// Mean and covariance of the stand-in behind the output layer, as stored, and what storing them costs.
+/// The stand-in behind the output layer with the deviations of the layer itself, as stored, and what
+/// deviations and storing cost.
 struct StoredGaussian {
   Gaussian law;
   double moved = 0.0;
 };
 
 StoredGaussian stored_gaussian(const DenseLayer& next, const MaskedStandIn& stand_in,
-                               const std::vector<int>& exponents) {
+                               const MaskedLayer& layer) {
   const Matrix& weights = next.weight_mean();
   const Index m = weights.rows(), n = weights.cols(), masks = stand_in.lines.cols();
   Matrix columns(m, n);
   for (Index l = 0; l < n; ++l) {
-    columns.col(l) = weights.col(l) * std::ldexp(1.0, exponents[static_cast<std::size_t>(l)]);
+    columns.col(l) = weights.col(l) * std::ldexp(1.0, layer.exponents[static_cast<std::size_t>(l)]);
   }
   const Vector mean = next.bias_mean() + columns * stand_in.mean;
   Matrix factor(m, masks + n);
@@ -159,10 +161,13 @@ StoredGaussian stored_gaussian(const DenseLayer& next, const MaskedStandIn& stan
   const double factors = lines.stableNorm() + gains.stableNorm();
   // The last: variances below the smallest doubles.
   const double moved = rounding * (means + factors) + std::sqrt(2.0 * relative * trace) + 1e-150 * size;
-  return {{mean, Covariance::dense(std::move(covariance))}, enlarged(moved)};
+  const GaussianMixture linear(Vector::Ones(1), {{mean, Covariance::dense(std::move(covariance))}});
+  const StretchedMixture own =
+      with_moments(mean, about_deviations(columns, layer, stand_in.mask_gain), linear);
+  return {own.mixture.component(0), enlarged(moved + own.moved.upper)};
 }
 
-/// Gaussians with the moments of the linear part, at the output.
+/// Gaussians with the moments of the leaves, at the output.
 class OwnDistance {
  public:
   explicit OwnDistance(const Situation& at) : at_(at), weights_off_(weight_error(at)) {}
@@ -176,7 +181,7 @@ class OwnDistance {
       exists_ = false;
       return;
     }
-    StoredGaussian stored = stored_gaussian(next, own, pair.layer.exponents);
+    StoredGaussian stored = stored_gaussian(next, own, pair.layer);
     double off = stored.moved;
     if (weights_off_ > 0.0) {
       const NormTerm& norm = at_.error_norms[1].front().norms.front();
@@ -187,7 +192,8 @@ class OwnDistance {
   }
   [[nodiscard]] double distance() const { return exists_ ? sum_.w2() : INFINITY; }
   FittedOutput take() {
-    return {GaussianMixture(pushed_weights(at_.traced(2)), std::move(laws_)), UpperBound::exact(distance())};
+    return {GaussianMixture(pushed_weights(at_.traced(2)), std::move(laws_)), UpperBound::exact(distance()),
+            true};
   }
 
  private:
@@ -197,9 +203,6 @@ class OwnDistance {
   LeafSum sum_;
   std::vector<Gaussian> laws_;
 };
-
-/// Another mixture than the trace's, which cannot be simulated beside the network, must be so much closer.
-constexpr double kWorthOwn = 0.95;
 
 }  // namespace
 
@@ -212,7 +215,7 @@ MaskedLayersDistance masked_layers_distance(const Situation& situation, bool wit
   });
   if (!exists) return {};
   MaskedLayersDistance found = traced.best();
-  if (with_own && own.distance() < kWorthOwn * found.w2.upper) found.own = own.take();
+  if (with_own && own.distance() < INFINITY) found.own = own.take();
   return found;
 }
 

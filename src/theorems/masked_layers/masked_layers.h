@@ -18,7 +18,7 @@ namespace mixcert {
 struct MaskedLayersDistance {
   UpperBound w2{INFINITY, INFINITY};
   UpperBound w1{INFINITY, INFINITY};
-  /// Gaussians with the moments of (D.17), one for each component of the trace's output.
+  /// Gaussians with the network's means and deviations, one for each component of the trace's output.
   std::optional<FittedOutput> own;
 };
 

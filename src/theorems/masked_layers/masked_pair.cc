@@ -13,8 +13,6 @@
 namespace mixcert {
 namespace {
 
-/// Neurons up to which projections of all columns are computed: n^3 operations and three matrices.
-constexpr Index kMostProjected = 1024;
 /// What numbers below 2^-1022 in units hide.
 constexpr double kHidden = 1e-140;
 
@@ -51,10 +49,9 @@ class SecondOrder {
  public:
   SecondOrder(const ColumnGram& columns, const MaskedLayer& layer) : columns_(columns), layer_(layer) {
     const Matrix& v = layer.directions;
-    const Matrix squares = v.cwiseAbs2();
-    common_ = 0.5 * ((v * v.transpose()).cwiseAbs2() - squares * squares.transpose());
-    // Entries of common_ are off by gamma |v_l|^2 |v_k|^2.
-    sizes_ = larger_or_nan(squares.rowwise().sum(), 1.0);
+    common_ = curve_products(layer);
+    // Its entries are off by gamma |v_l|^2 |v_k|^2.
+    sizes_ = larger_or_nan(v.cwiseAbs2().rowwise().sum(), 1.0);
     total_ = enlarged(columns.roots.dot(layer.curve.cwiseAbs().cwiseProduct(sizes_)));
     rounding_ = rounding_gamma(columns.operations + 4 * v.cols() + v.rows() * (v.rows() + 2) + 64);
   }
