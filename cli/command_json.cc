@@ -231,14 +231,14 @@ Json certified_json(const PriorComparison& c) {
 
 Json comparison_json(const PriorComparison& c) {
   Json statistical{{"samples", c.samples},
-                   {"w2_lower", json_number(c.lower.lower)},
+                   {"w2_lower_statistical", json_number(c.lower.lower)},
                    {"lower_confidence", json_number(c.lower.confidence)},
                    {"gelbrich", json_number(c.lower.plug_in)},
                    {"relative_gelbrich", json_number(c.relative(c.lower.plug_in))},
                    {"gelbrich_floor", json_number(c.gelbrich_floor)},
                    {"coupled_samples", c.coupled_samples},
-                   {"w2_upper", json_number(c.w2_upper_statistical)},
-                   {"relative_w2_upper", json_number(c.relative(c.w2_upper_statistical))},
+                   {"w2_upper_statistical", json_number(c.w2_upper_statistical)},
+                   {"relative_w2_upper_statistical", json_number(c.relative(c.w2_upper_statistical))},
                    {"failure_probability", c.failure_probability},
                    {"empirical_samples", c.empirical_samples},
                    {"empirical_w2", json_number(c.empirical.distance)},

@@ -74,9 +74,9 @@ Services CoupledUpper::services(const std::function<void(Index, double)>& found)
       const int threads = used.joint ? used.threads : 1;
       const CoupledSamples samples =
           simulate_coupled(net, input, index, trace, {used.statistics, used.seed, threads, &cancel_flag()});
-      statistics.w2_upper = coupled_distance(samples, used.failure_probability).w2_upper;
+      statistics.w2_upper_statistical = coupled_distance(samples, used.failure_probability).w2_upper_statistical;
     }
-    found(index, statistics.w2_upper);
+    found(index, statistics.w2_upper_statistical);
     return statistics;
   };
   services.ensemble_statistics = [this, found](const Ensemble& all, ConstMatrixRef input, Index index,
@@ -85,7 +85,7 @@ Services CoupledUpper::services(const std::function<void(Index, double)>& found)
     TwoSidedStatistics statistics;
     if (is_stored(mixture, index))
       statistics = two_sided_statistics(all, input, index, traces, mixture, used, &cancel_flag());
-    found(index, statistics.w2_upper);
+    found(index, statistics.w2_upper_statistical);
     return statistics;
   };
   return services;

@@ -61,7 +61,7 @@ void add_coupling(const Context& context, const Subject& subject, const Measurem
       [&](Result&& result) {
         const double unit = std::sqrt(result.mixture.second_moment());
         RowNumbers& point = points[static_cast<std::size_t>(result.input)];
-        point.set("upper", result.statistics->w2_upper / unit);
+        point.set("upper", result.statistics->w2_upper_statistical / unit);
         point.set("coupled", result.statistics->coupled_cost / unit);
       },
       services);

@@ -79,9 +79,9 @@ py::object statistics_of(const ResultView& view) {
   if (!statistics) return py::none();
   py::dict values;
   values["samples"] = statistics->samples;
-  values["w2_lower"] = statistics->w2_lower;
+  values["w2_lower_statistical"] = statistics->w2_lower_statistical;
   values["lower_confidence"] = statistics->lower_confidence;
-  values["w2_upper"] = statistics->w2_upper;
+  values["w2_upper_statistical"] = statistics->w2_upper_statistical;
   values["coupled_cost"] = statistics->coupled_cost;
   values["failure_probability"] = statistics->failure_probability;
   values["assumption"] = statistics->assumption;

@@ -95,10 +95,10 @@ std::string terms_of_layers(const Result& result) {
 
 std::string estimates(const TwoSidedStatistics& statistics) {
   std::string text = "estimates from " + counted(statistics.samples, "sample") + ", not certified (" +
-                     statistics.assumption + "): W2 >= " + short_number(statistics.w2_lower) +
+                     statistics.assumption + "): W2 >= " + short_number(statistics.w2_lower_statistical) +
                      " with confidence " + format_number(statistics.lower_confidence);
-  if (!std::isnan(statistics.w2_upper)) {
-    text += "; W2 <= " + short_number(statistics.w2_upper) + " but for a probability of " +
+  if (!std::isnan(statistics.w2_upper_statistical)) {
+    text += "; W2 <= " + short_number(statistics.w2_upper_statistical) + " but for a probability of " +
             format_number(statistics.failure_probability);
   }
   if (!std::isnan(statistics.w2_stein)) {

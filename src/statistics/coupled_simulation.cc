@@ -232,7 +232,7 @@ CoupledDistance coupled_distance(const CoupledSamples& samples, double failure_p
   const Vector squares = (samples.network - samples.surrogate).colwise().squaredNorm();
   CoupledDistance distance;
   distance.square = mean_upper_bound(squares, failure_probability);
-  distance.w2_upper = std::sqrt(distance.square.upper);
+  distance.w2_upper_statistical = std::sqrt(distance.square.upper);
   return distance;
 }
 

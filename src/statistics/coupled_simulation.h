@@ -147,7 +147,7 @@ CoupledSamples simulate_coupled(const Network& network, ConstVectorRef input, In
 
 struct CoupledDistance {
   MeanBound square;       ///< of |y - y^|^2
-  double w2_upper = 0.0;  ///< root of square.upper: exceeds W2(p, q) with about 1 - failure_probability
+  double w2_upper_statistical = 0.0;  ///< root of square.upper: exceeds W2(p, q) with about 1 - failure_probability
 };
 
 CoupledDistance coupled_distance(const CoupledSamples& samples, double failure_probability);

@@ -123,7 +123,7 @@ void add_coupled_upper(const Network& network, ConstMatrixRef inputs, const Gaus
   samples.surrogate = carry_samples(samples.surrogate, joint_output(*trace), target, options.seed);
   const CoupledDistance distance = coupled_distance(samples, options.failure_probability);
   comparison.coupled_samples = options.coupled_samples;
-  comparison.w2_upper_statistical = distance.w2_upper;
+  comparison.w2_upper_statistical = distance.w2_upper_statistical;
   comparison.coupled_cost = std::sqrt(distance.square.mean);
   comparison.failure_probability = options.failure_probability;
 }

@@ -33,7 +33,7 @@ TwoSidedStatistics lower_statistics(const Matrix& samples, const GaussianMixture
   statistics.failure_probability = options.failure_probability;
   const GelbrichLowerBound lower =
       gelbrich_lower_bound(samples, mixture, options.seed, static_cast<std::uint64_t>(input_index));
-  statistics.w2_lower = lower.lower;
+  statistics.w2_lower_statistical = lower.lower;
   statistics.lower_confidence = lower.confidence;
   statistics.assumption = "asymptotic: finite fourth moments";
   return statistics;
@@ -44,7 +44,7 @@ void raise_lower_bound(const Network& network, ConstVectorRef input, const Gauss
                        const Matrix& samples, TwoSidedStatistics& statistics) {
   const std::optional<DualLowerBound> dual = dual_lower_bound(network, input, mixture, samples);
   if (!dual) return;
-  statistics.w2_lower = std::max(statistics.w2_lower, dual->lower);
+  statistics.w2_lower_statistical = std::max(statistics.w2_lower_statistical, dual->lower);
   statistics.lower_confidence += dual->confidence - 1.0;
 }
 
@@ -74,7 +74,7 @@ TwoSidedStatistics two_sided_statistics(const Network& network, ConstMatrixRef i
                                        : simulate(network, inputs.col(0), input_index, simulation);
   TwoSidedStatistics statistics = lower_statistics(samples, mixture, input_index, options);
   if (trace.costs != nullptr) {
-    statistics.w2_upper =
+    statistics.w2_upper_statistical =
         std::sqrt(mean_upper_bound(*trace.costs, options.failure_probability).upper) + trace.beyond_cost;
     statistics.coupled_cost = std::sqrt(trace.costs->mean()) + trace.beyond_cost;
     return statistics;
@@ -83,7 +83,7 @@ TwoSidedStatistics two_sided_statistics(const Network& network, ConstMatrixRef i
   if (trace.is_empty()) return statistics;
   const SquaredCosts costs =
       coupled_costs(network, inputs, input_index, trace, simulation, options.failure_probability);
-  statistics.w2_upper = std::sqrt(costs.upper);
+  statistics.w2_upper_statistical = std::sqrt(costs.upper);
   statistics.coupled_cost = std::sqrt(costs.mean);
   return statistics;
 }
@@ -113,7 +113,7 @@ TwoSidedStatistics two_sided_statistics(const Ensemble& ensemble, ConstMatrixRef
     total.upper += ensemble.weights()(i) * costs.upper;
     total.mean += ensemble.weights()(i) * costs.mean;
   }
-  statistics.w2_upper = std::sqrt(total.upper);
+  statistics.w2_upper_statistical = std::sqrt(total.upper);
   statistics.coupled_cost = std::sqrt(total.mean);
   return statistics;
 }

@@ -123,8 +123,8 @@ void check_case(std::uint64_t index, Index samples, Summary& summary) {
   options.statistics = 2000;
   const Result moment = certify(network, base.input, options, all_services()).front();
   check_against_samples(moment, drawn, summary);
-  if (moment.statistics && std::isfinite(moment.statistics->w2_upper)) {
-    EXPECT_LE(moment.statistics->w2_lower, moment.statistics->w2_upper);
+  if (moment.statistics && std::isfinite(moment.statistics->w2_upper_statistical)) {
+    EXPECT_LE(moment.statistics->w2_lower_statistical, moment.statistics->w2_upper_statistical);
     ++summary.coupled;
   }
   for (const CertificateMode mode : {CertificateMode::Best, CertificateMode::Paper}) {

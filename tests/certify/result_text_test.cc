@@ -129,13 +129,13 @@ TEST(FullReport, KeepsEstimatesApartFromBounds) {
   Result result = written_down(1);
   TwoSidedStatistics& statistics = result.statistics.emplace();
   statistics.samples = 1000;
-  statistics.w2_lower = 0.001;
+  statistics.w2_lower_statistical = 0.001;
   statistics.lower_confidence = 0.95;
   statistics.assumption = "samples are independent";
   EXPECT_TRUE(has(full_report(result),
                   "estimates from 1000 samples, not certified (samples are independent): W2 >= 0.001 with "
                   "confidence 0.95\n"));
-  statistics.w2_upper = 0.02;
+  statistics.w2_upper_statistical = 0.02;
   statistics.failure_probability = 1e-6;
   EXPECT_TRUE(has(full_report(result), "; W2 <= 0.02 but for a probability of 1e-06\n"))
       << full_report(result);

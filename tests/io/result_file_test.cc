@@ -190,8 +190,8 @@ TEST_F(ResultFileTest, DescribesItsRun) {
   EXPECT_EQ(second.termination, Termination::BudgetSpent);
   ASSERT_TRUE(second.statistics.has_value());
   EXPECT_EQ(second.statistics->samples, 100);
-  EXPECT_EQ(second.statistics->w2_lower, 0.125);
-  EXPECT_TRUE(std::isnan(second.statistics->w2_upper));
+  EXPECT_EQ(second.statistics->w2_lower_statistical, 0.125);
+  EXPECT_TRUE(std::isnan(second.statistics->w2_upper_statistical));
   EXPECT_EQ(second.statistics->assumption, "large samples");
   const json file = json::parse(test::read_text(report()));
   EXPECT_EQ(file["model_files"], json(run.model_files));

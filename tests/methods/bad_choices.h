@@ -46,7 +46,7 @@ inline GaussianMixture pair_of_gaussians() {
 inline double proven_distance(const Network& network, const GaussianMixture& mixture) {
   Options options;
   options.statistics = 4000;
-  return two_sided_statistics(network, probe(network), 0, {}, mixture, options).w2_lower;
+  return two_sided_statistics(network, probe(network), 0, {}, mixture, options).w2_lower_statistical;
 }
 
 }  // namespace mixcert::testing

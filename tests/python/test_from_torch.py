@@ -285,7 +285,7 @@ def test_channels_are_dropped_as_by_torch():
     result = mixcert.certify(net, x.numpy().reshape(1, -1), method="coupled", simulate=True, draws=2000)[0]
     assert np.isnan(result.w2_bound)
     assert "dropout" in result.simulated["gap"]
-    assert result.statistics["w2_upper"] > result.statistics["w2_lower"]
+    assert result.statistics["w2_upper_statistical"] > result.statistics["w2_lower_statistical"]
 
 
 class Loops(nn.Module):

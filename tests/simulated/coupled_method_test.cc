@@ -66,13 +66,13 @@ TEST(CoupledMethod, IsWhatSimulationOfConvolutionsMeans) {
     EXPECT_EQ(result.method, Method::Coupled);
     // Beside it the formal bound of the same Gaussian (O.15).
     ASSERT_TRUE(result.w2.exists());
-    EXPECT_GE(result.w2.value, result.statistics->w2_lower);
+    EXPECT_GE(result.w2.value, result.statistics->w2_lower_statistical);
     ASSERT_TRUE(result.simulated && result.simulated->exists()) << result.simulated->gap;
     EXPECT_EQ(result.simulated->theorem, "O.7");
     EXPECT_GE(result.simulated->w2, result.simulated->coupled_cost);
     ASSERT_TRUE(result.statistics.has_value());
-    EXPECT_GE(result.simulated->w2, result.statistics->w2_lower);
-    EXPECT_GE(result.statistics->w2_upper, result.statistics->coupled_cost);
+    EXPECT_GE(result.simulated->w2, result.statistics->w2_lower_statistical);
+    EXPECT_GE(result.statistics->w2_upper_statistical, result.statistics->coupled_cost);
     // The formal chain of the same network: matrices, and another Gaussian of the same law.
     Options formal;
     formal.method = Method::Moment;
@@ -115,7 +115,7 @@ TEST(CoupledMethod, SaysThatNothingIsProvenBehindDropout) {
   EXPECT_FALSE(result.simulated->exists());
   EXPECT_NE(result.simulated->gap.find("dropout"), std::string::npos);
   // An estimate from above there is, by coupling each mask with a normal.
-  EXPECT_GT(result.statistics->w2_upper, result.statistics->w2_lower);
+  EXPECT_GT(result.statistics->w2_upper_statistical, result.statistics->w2_lower_statistical);
   // Its moments are those of the network all the same.
   const Matrix samples = simulate(network, inputs_of().col(0), 0, {20000, 7});
   const Vector mean = samples.rowwise().mean();
@@ -198,7 +198,7 @@ TEST(GraphMethod, CertifiesWhatHasNoCanonicalForm) {
   options.statistics = 2000;
   const Result result = certify(network, input, options, all_services()).front();
   ASSERT_TRUE(result.w2.exists());
-  EXPECT_GE(result.w2.value, result.statistics->w2_lower);
+  EXPECT_GE(result.w2.value, result.statistics->w2_lower_statistical);
   EXPECT_LE(result.relative_w2, 0.3);
 }
 
@@ -232,7 +232,7 @@ TEST(CoupledMethod, TakesSkipsWithLayersAndDroppedChannelsWhereSimulationIsAsked
     // Behind masks nothing is certified: estimates come unasked.
     if (rate > 0.0) {
       ASSERT_TRUE(result.statistics.has_value());
-      EXPECT_LE(result.statistics->w2_lower, result.statistics->w2_upper);
+      EXPECT_LE(result.statistics->w2_lower_statistical, result.statistics->w2_upper_statistical);
     }
   }
 }
@@ -262,7 +262,7 @@ TEST(GraphMethod, EnsemblesAndStatisticsWriteNothingOut) {
   options.statistics = 500;
   const Result alone = certify(network, Vector::Ones(32), options, services).front();
   ASSERT_TRUE(alone.w2.exists());
-  EXPECT_GE(alone.w2.value, alone.statistics->w2_lower);
+  EXPECT_GE(alone.w2.value, alone.statistics->w2_lower_statistical);
   const Ensemble twice({network, network}, Vector::Constant(2, 0.5));
   const Result both = certify(twice, Vector::Ones(32), options, services).front();
   EXPECT_NEAR(both.w2.value, alone.w2.value, 1e-6 * alone.w2.value);
@@ -276,7 +276,7 @@ TEST(GraphMethod, CertifiesLenetFormally) {
   const Result result = certify(network, lenet_input(), options, all_services()).front();
   EXPECT_EQ(result.method, Method::Moment);
   EXPECT_LE(result.relative_w2, 0.142);
-  EXPECT_GE(result.w2.value, result.statistics->w2_lower);
+  EXPECT_GE(result.w2.value, result.statistics->w2_lower_statistical);
   std::printf("LeNet-5, noise 0.02, formal: %.4f of the output's size\n", result.relative_w2);
   // Other Gaussians of the same network are as near as both bounds say.
   options.method = Method::Coupled;

@@ -90,9 +90,9 @@ TEST_P(JointCoupling, CostLiesBetweenLowerBoundAndCertificate) {
   ASSERT_TRUE(result.statistics);
   // One input has the trace, and the coupling, of (C.3).
   if (GetParam().inputs > 1) {
-    EXPECT_EQ(result.statistics->w2_upper, distance.w2_upper);
+    EXPECT_EQ(result.statistics->w2_upper_statistical, distance.w2_upper_statistical);
   }
-  EXPECT_LE(result.statistics->w2_lower, distance.w2_upper);
+  EXPECT_LE(result.statistics->w2_lower_statistical, distance.w2_upper_statistical);
   EXPECT_LE(distance.square.mean - kSigmas * distance.square.standard_error,
             result.w2.value * result.w2.value);
 }
@@ -190,7 +190,7 @@ TEST(CarriedSamples, HaveTheTargetsLaw) {
       gelbrich_squared(from.mean, from.covariance.to_dense(), first.mean, first.covariance.to_dense());
   const MeanBound cost = coupled_distance({samples.surrogate, single}, kFailure).square;
   EXPECT_NEAR(cost.mean, squared, kSigmas * cost.standard_error);
-  EXPECT_GE(coupled_distance({samples.network, single}, kFailure).w2_upper,
+  EXPECT_GE(coupled_distance({samples.network, single}, kFailure).w2_upper_statistical,
             gelbrich_lower_bound(samples.network, GaussianMixture(first), 0, 0).lower);
 }
 

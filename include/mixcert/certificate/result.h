@@ -82,13 +82,13 @@ std::string_view to_string(Termination termination);
 /// (C.3).
 struct TwoSidedStatistics {
   Index samples = 0;
-  double w2_lower = 0.0;
+  double w2_lower_statistical = 0.0;
   double lower_confidence = 0.0;
   /// NaN where the mixture is neither the moment method's nor of method coupled.
-  double w2_upper = std::numeric_limits<double>::quiet_NaN();
-  /// Root of the mean cost of the simulated coupling, without margin; NaN like w2_upper.
+  double w2_upper_statistical = std::numeric_limits<double>::quiet_NaN();
+  /// Root of the mean cost of the simulated coupling, without margin; NaN like w2_upper_statistical.
   double coupled_cost = std::numeric_limits<double>::quiet_NaN();
-  double failure_probability = 0.0;  ///< of w2_upper
+  double failure_probability = 0.0;  ///< of w2_upper_statistical
   std::string assumption;            ///< under which both hold
   /// What Stein's method makes of W2 (F.15), (F.16), where a bound certified by simulation stands beside it;
   /// NaN elsewhere. An estimate: rare events that no draw met are not in it.

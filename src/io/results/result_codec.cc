@@ -159,9 +159,9 @@ void visit_layer(Bytes& bytes, Layer& layer) {
 template <class Bytes, class Statistics>
 void visit_statistics(Bytes& bytes, Statistics& statistics) {
   bytes.number(statistics.samples);
-  bytes.number(statistics.w2_lower);
+  bytes.number(statistics.w2_lower_statistical);
   bytes.number(statistics.lower_confidence);
-  bytes.number(statistics.w2_upper);
+  bytes.number(statistics.w2_upper_statistical);
   bytes.number(statistics.coupled_cost);
   bytes.number(statistics.failure_probability);
   bytes.text(statistics.assumption);

@@ -93,9 +93,9 @@ const std::vector<RowColumn>& row_columns() {
        [](StoredResult& row, double code, const StoredChoices& choices) {
          row.termination = choice(code, choices.terminations, Termination::BudgetSpent);
        }},
-      statistic_column<&TwoSidedStatistics::w2_lower>("w2_lower_statistical"),
+      statistic_column<&TwoSidedStatistics::w2_lower_statistical>("w2_lower_statistical"),
       statistic_column<&TwoSidedStatistics::lower_confidence>("w2_lower_confidence"),
-      statistic_column<&TwoSidedStatistics::w2_upper>("w2_upper_statistical"),
+      statistic_column<&TwoSidedStatistics::w2_upper_statistical>("w2_upper_statistical"),
       statistic_column<&TwoSidedStatistics::coupled_cost>("w2_coupled_cost"),
       statistic_column<&TwoSidedStatistics::failure_probability>("failure_probability"),
       statistic_column<&TwoSidedStatistics::w2_stein>("w2_stein_estimate"),

@@ -29,9 +29,9 @@ ordered_json ratio(double a, double b) {
 }
 
 void add_statistics(const TwoSidedStatistics& statistics, double bound, ordered_json& entry) {
-  entry["w2_lower_statistical"] = statistics.w2_lower;
+  entry["w2_lower_statistical"] = statistics.w2_lower_statistical;
   entry["w2_lower_confidence"] = statistics.lower_confidence;
-  entry["w2_upper_statistical"] = statistics.w2_upper;
+  entry["w2_upper_statistical"] = statistics.w2_upper_statistical;
   entry["w2_coupled_cost"] = statistics.coupled_cost;
   if (statistics.w2_stein == statistics.w2_stein) {
     entry["w2_stein_estimate"] = statistics.w2_stein;
@@ -40,8 +40,8 @@ void add_statistics(const TwoSidedStatistics& statistics, double bound, ordered_
   entry["failure_probability"] = statistics.failure_probability;
   entry["statistics_samples"] = statistics.samples;
   entry["statistics_assumption"] = statistics.assumption;
-  entry["looseness_least"] = ratio(bound, statistics.w2_upper);
-  entry["looseness_most"] = ratio(bound, statistics.w2_lower);
+  entry["looseness_least"] = ratio(bound, statistics.w2_upper_statistical);
+  entry["looseness_most"] = ratio(bound, statistics.w2_lower_statistical);
 }
 
 void add_simulated(const SimulatedBound& simulated, ordered_json& entry) {

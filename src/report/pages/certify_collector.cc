@@ -116,8 +116,8 @@ void CertifyCollector::add_sums(const Result& result) {
   }
   if (result.statistics) {
     ++c.estimated;
-    c.lower_sum += result.statistics->w2_lower;
-    c.upper_sum += result.statistics->w2_upper;
+    c.lower_sum += result.statistics->w2_lower_statistical;
+    c.upper_sum += result.statistics->w2_upper_statistical;
     c.statistics = result.statistics;
   }
   const std::string method(to_string(result.method));
@@ -152,8 +152,8 @@ void CertifyCollector::add_row(const Result& result, std::optional<ClassAnswer> 
   row.relative = result.relative_w2;
   row.gaussian_lower = result.w2_lower;
   row.simulated = result.simulated ? result.simulated->w2 : kNone;
-  row.lower = result.statistics ? result.statistics->w2_lower : kNone;
-  row.upper = result.statistics ? result.statistics->w2_upper : kNone;
+  row.lower = result.statistics ? result.statistics->w2_lower_statistical : kNone;
+  row.upper = result.statistics ? result.statistics->w2_upper_statistical : kNone;
   row.method = to_string(result.method);
   row.components = result.mixture.size();
   row.seconds = result.seconds;

@@ -119,8 +119,8 @@ std::string CertifyReport::add(const Result& result) {
   seconds_ += result.seconds;
   if (result.statistics) {
     ++estimated_;
-    lower_sum_ += result.statistics->w2_lower;
-    upper_sum_ += result.statistics->w2_upper;
+    lower_sum_ += result.statistics->w2_lower_statistical;
+    upper_sum_ += result.statistics->w2_upper_statistical;
     stein_sum_ += result.statistics->w2_stein;
     stein_error_sum_ += result.statistics->stein_error;
     statistics_ = result.statistics;
@@ -143,8 +143,8 @@ std::string CertifyReport::row(const Result& result) const {
   // Statistics that nobody asked for have no columns: they stand below the table.
   const bool is_estimated = options_.statistics > 0 && result.statistics;
   if (is_estimated) {
-    cells.push_back(short_number(result.statistics->w2_lower));
-    cells.push_back(short_number(result.statistics->w2_upper));
+    cells.push_back(short_number(result.statistics->w2_lower_statistical));
+    cells.push_back(short_number(result.statistics->w2_upper_statistical));
   }
   cells.push_back(short_bound(result.w2.value));
   cells.push_back(short_bound(result.relative_w2));
