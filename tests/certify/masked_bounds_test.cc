@@ -47,6 +47,27 @@ TEST(MaskedBounds, AreTheSameInAllUnits) {
   }
 }
 
+/// No Gaussian is as close as the mixture that is fitted to the law of one output; what is proven of it is
+/// another number.
+TEST(MaskedBounds, OfAFittedMixtureAreNotThoseOfAGaussian) {
+  RandomMaskedNets random(17);
+  MaskedNet net = random.draw(10, 1, false);
+  net.rate = 0.1;
+  const Vector input = random.matrix(2, 1);
+  const Result one = certify_masked(net, input, 1);
+  ASSERT_EQ(one.mixture.size(), 1);
+  EXPECT_GE(one.w2_lower_mixture, one.w2_lower);
+  EXPECT_LE(one.w2_lower_mixture, one.w2.value);
+  Options options;
+  options.method = Method::Moment;
+  const Result fitted = certify(net.network(), input, options).front();
+  ASSERT_GT(fitted.mixture.size(), 1);
+  EXPECT_EQ(fitted.w2_lower, one.w2_lower);
+  EXPECT_GT(fitted.w2_lower, fitted.w2.value);
+  EXPECT_LT(fitted.w2_lower_mixture, fitted.w2_lower);
+  EXPECT_LE(fitted.w2_lower_mixture, fitted.w2.value);
+}
+
 TEST(MaskedBounds, SayNothingOfOtherRandomness) {
   RandomMaskedNets random(17);
   const MaskedNet net = random.draw(4, 2, true);
