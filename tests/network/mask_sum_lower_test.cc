@@ -175,6 +175,18 @@ TEST(NearestGaussianDistance, KnowsThatFewMasksCannotFillTenOutputs) {
   EXPECT_LT(found, 0.4);
 }
 
+TEST(NearestGaussianDistance, MasksOfInactiveNeuronsTakeNoWork) {
+  RandomSums random(8);
+  Matrix c(10, 260), wide = Matrix::Zero(10, 512);
+  for (double& entry : c.reshaped()) entry = std::abs(random.normal());
+  for (Index j = 0; j < c.cols(); ++j) wide.col(512 * j / 260) = c.col(j);
+  // Too many masks for the entropy to matter; skewness along a line is what is left.
+  const double found = nearest_gaussian_distance({{0.1, c}});
+  EXPECT_GT(found / c.norm(), 0.01);
+  EXPECT_LE(found, mask_sum_distance({{0.1, c}}, Matrix::Zero(10, 10)).w2);
+  EXPECT_NEAR(nearest_gaussian_distance({{0.1, wide}}), found, 1e-12 * found);
+}
+
 TEST(NearestGaussianDistance, IsTheSameInAllUnits) {
   RandomSums random(7);
   Matrix c(3, 9);

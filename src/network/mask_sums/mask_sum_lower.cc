@@ -116,7 +116,7 @@ double by_lines(const OrderedMasks& masks, const MaskLowerSettings& settings) {
   const double affordable = settings.most_operations / per_point / static_cast<double>(m);
   const auto points = static_cast<Index>(std::min(affordable, static_cast<double>(settings.most_points)));
   // Coarser than this lattices prove nothing.
-  if (points < 16 * n || eigen_operations(m) > settings.most_operations) return 0.0;
+  if (points < 8 * n || eigen_operations(m) > settings.most_operations) return 0.0;
   const Matrix basis = symmetric_eigen(masks.vectors * masks.vectors.transpose()).vectors;
   const double defect = enlarged((basis.transpose() * basis - Matrix::Identity(m, m)).norm() +
                                  2.0 * rounding_gamma(m + 4) * static_cast<double>(m + 1));
