@@ -164,10 +164,15 @@ std::optional<MaskSumSettings> affordable(MaskSumSettings settings, Index n, Ind
   const double one = pair_operations(n, outputs);
   const auto cuts = static_cast<double>(settings.cuts.size());
   const auto nodes = static_cast<double>(std::max(settings.nodes, kFewestNodes));
-  // Stages between any two cuts, each with half of the masks.
-  if (one * nodes * std::max(1.0, 0.25 * (cuts + 1.0) * (cuts + 2.0)) > settings.most_operations)
+  // Stages between any two cuts, each with half of the masks: cuts are worth more than the second half of the
+  // nodes.
+  const double chain = one * nodes * std::max(1.0, 0.25 * (cuts + 1.0) * (cuts + 2.0));
+  if (0.5 * chain > settings.most_operations) {
     settings.cuts.clear();
-  if (one * nodes > settings.most_operations) settings.nodes = kFewestNodes;
+  } else if (chain > settings.most_operations) {
+    settings.nodes = std::max(settings.nodes / 2, kFewestNodes);
+  }
+  if (one * static_cast<double>(settings.nodes) > settings.most_operations) settings.nodes = kFewestNodes;
   if (one * static_cast<double>(kFewestNodes) > settings.most_operations) return std::nullopt;
   return settings;
 }

@@ -28,8 +28,9 @@ struct MaskSumSettings {
   /// Where e is not Gaussian but Gaussian given the masks, e = S^{1/2} g with S depending on them (D.16): no
   /// less than the root of E|(E S)^{1/2} g - S^{1/2} g|^2; gaussian_covariance is E S then.
   double before = 0.0;
-  /// About how many operations are allowed: where the chain would take more it has no cuts, then the fewest
-  /// nodes, then masks are coupled one by one. The default is half a minute; 76,000 masks of ten outputs.
+  /// About how many operations are allowed: where the chain would take more it has half of the nodes, then no
+  /// cuts, then the fewest nodes, then masks are coupled one by one. The default is half a minute; 76,000
+  /// masks of ten outputs.
   double most_operations = 2e11;
 };
 

@@ -17,7 +17,7 @@ namespace {
 /// Sums of masks that may be evaluated at one input.
 constexpr std::size_t kMostMaskSums = 32;
 /// Operations for all of them, about; a fraction of a second.
-constexpr double kMaskOperations = 1e9;
+constexpr double kMaskOperations = 2e9;
 
 /// No weight and no bias is random, whatever their family.
 bool is_without_noise(const DenseLayer& layer) {

@@ -94,6 +94,8 @@ double left_masks_distance(const DenseLayer& layer, const Mask& mask, const Surr
   MaskSumSettings settings;
   settings.most_operations = work.most_operations;
   settings.before = noise.before;
+  // More are little work beside the integrals of single masks, and worth 2 to 5 %.
+  settings.nodes = 48;
   if (work.is_quick) {
     settings.cuts.clear();
     settings.nodes = 8;
