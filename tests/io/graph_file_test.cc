@@ -76,7 +76,8 @@ const std::string kDense = R"({"type":"dense","name":"a","in":2,"out":3})";
 TEST_F(GraphFiles, WrongGraphsAreRefused) {
   const auto behind = [](const std::string& entries) { return "[" + kDense + "," + entries + "]"; };
   EXPECT_CONTAINS(refusal(behind(R"({"type":"flatten","inputs":["x"]})")),
-                  "architecture: entry 1 (flatten) sees 'x', which is no entry before it");
+                  "architecture: entry 1 (flatten) sees 'x': expected 'input' or an entry before it, got no "
+                  "entry of that name");
   EXPECT_CONTAINS(refusal(behind(R"({"type":"flatten","name":"f","inputs":["f"]})")),
                   "flatten 'f' sees itself");
   EXPECT_CONTAINS(refusal(behind(R"({"type":"add","name":"s","inputs":["a"]})")),

@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
     Graphs, Wrong,
     ::testing::Values(
         WrongGraph{{dense("a", 2, 3), seen(dense("b", 3, 1), {"x"})},
-                   "dense 'b' sees 'x', which is no entry before it"},
+                   "dense 'b' sees 'x': expected 'input' or an entry before it, got no entry of that name"},
         WrongGraph{{dense("a", 2, 3), seen(dense("b", 3, 3), {"b"})},
                    "dense 'b' sees itself: expected entries before it, a network has no cycles"},
         WrongGraph{{dense("a", 2, 3), seen(dense("b", 3, 3), {"c"}), dense("c", 3, 1)},
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
             {dense("a", 2, 3), seen(MeanSpec{}, {"a"}, "m")},
             "mean 'm': expected a conv2d before it that tells the size of the image, got a vector of 3"},
         WrongGraph{{dense("a", 2, 3), ResidualSpec{{seen(dense("b", 3, 3), {"a"})}}},
-                   "dense 'b' sees 'a', which is no entry before it"},
+                   "dense 'b' sees 'a': expected 'input' or an entry before it, got no entry of that name"},
         WrongGraph{{dense("a", 2, 3), AddSpec{}}, "entry 1 (add): expected two inputs or more, got 1"}));
 
 TEST(GraphPlan, NamesOfChainsMayRepeat) {

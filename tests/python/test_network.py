@@ -214,7 +214,7 @@ def test_graphs_are_lists_whose_layers_name_what_they_see(tmp_path):
 
 def test_wrong_graphs_name_the_layer():
     weight = np.ones((2, 2))
-    with pytest.raises(ValueError, match="dense 'b' sees 'x', which is no entry before it"):
+    with pytest.raises(ValueError, match="dense 'b' sees 'x': expected 'input' or an entry before it, got no entry of that name"):
         mixcert.Network([mixcert.Dense(weight, name="a"), mixcert.Dense(weight, name="b", inputs=["x"])])
     with pytest.raises(TypeError, match="inputs: expected a list of names"):
         mixcert.add(inputs="a")

@@ -62,7 +62,8 @@ class EntryLinks {
     if (name == kListInputName) return kListInput;
     const auto found = places_.find(name);
     require(found != places_.end(),
-            head.title + " sees " + quoted_name(name) + ", which is no entry before it");
+            head.title + " sees " + quoted_name(name) +
+                ": expected 'input' or an entry before it, got no entry of that name");
     const Index place = found->second, own = static_cast<Index>(k);
     require(place != own, head.title + " sees itself: expected entries before it, a network has no cycles");
     require(place < own, head.title + " sees " + quoted_name(name) +
