@@ -3,6 +3,9 @@
 every container. Each is the module's own forward, or is refused in one line that speaks of the module."""
 
 import collections
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ import torch.nn.functional as F  # noqa: E402
 from torch import nn  # noqa: E402
 
 import torch_nets as nets  # noqa: E402
+from conftest import SOURCE  # noqa: E402
 from unusual_modules import Module  # noqa: E402
 
 from test_torch_idioms import IMAGE, SEQUENCE, VECTOR, assert_same_values, image, vector  # noqa: E402
@@ -178,3 +182,18 @@ def test_a_tensor_beside_layers_may_be_random_under_a_posterior():
     posterior |= {"last.bias_auto_loc": np.ones(2), "last.bias_auto_scale": np.ones(2)}
     with pytest.raises(ValueError, match="'w' acts beside the layers"):
         mixcert.from_torch(module, posterior)
+
+
+def test_the_six_networks():
+    """scripts/compare_torch_networks in its quick form: all are converted, and means are those of forward."""
+    run = subprocess.run(
+        [sys.executable, "scripts/compare_torch_networks", "--draws", "1024"],
+        cwd=SOURCE, capture_output=True, text=True, env=dict(os.environ, OMP_NUM_THREADS="1"), timeout=500,
+    )
+    assert run.returncode == 0, run.stderr
+    rows = [line.strip("| ").split(" | ") for line in run.stdout.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == 6
+    formal = {"bayesian-torch's ResNet-20", "torch's MNIST example", "mean and scale, two heads", "ResNet of BasicBlocks"}
+    for name, parameters, error, deviation, bound, _, upper, _ in rows:
+        assert int(parameters.replace(",", "")) > 0 and float(error) < 1e-12 and float(deviation) > 0
+        assert bound != "-" or (name not in formal and float(upper) > 0)
