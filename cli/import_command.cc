@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "command.h"
@@ -98,6 +99,13 @@ ImportedModel model_of_weights(const ImportArguments& arguments) {
   return import_weights(arrays, options, arguments.files.front());
 }
 
+/// Dropout is what is random in ONNX models themselves.
+bool drops(const std::vector<LayerSpec>& layers) {
+  return std::any_of(layers.begin(), layers.end(), [](const LayerSpec& layer) {
+    return std::holds_alternative<DropoutSpec>(layer.variant());
+  });
+}
+
 void run_import(const ImportArguments& arguments) {
   std::vector<NamedFile> read;
   for (const std::string& file : arguments.files) read.push_back({"WEIGHTS", file});
@@ -110,6 +118,11 @@ void run_import(const ImportArguments& arguments) {
   save_layers(arguments.out, model.layers, std::move(metadata));
   for (const LayerSpec& layer : model.layers) std::printf("%s\n", title(layer).c_str());
   for (const std::string& assumption : model.assumptions) std::printf("assumes: %s\n", assumption.c_str());
+  if (onnx && !arguments.deviations && !drops(model.layers))
+    std::printf(
+        "note: nothing in it is random: exporters leave dropout out of models in evaluation mode, and "
+        "--deviations "
+        "makes weights random\n");
   std::printf("wrote %s\n", arguments.out.c_str());
 }
 

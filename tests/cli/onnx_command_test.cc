@@ -58,6 +58,9 @@ TEST_F(OnnxCommand, ModelToCertificate) {
       run_well({"import", "m.onnx", "--deviations", "d.safetensors", "--out", "net.safetensors"});
   EXPECT_CONTAINS(out, "dense 'a'");
   EXPECT_CONTAINS(out, "wrote net.safetensors");
+  EXPECT_EQ(out.find("note:"), std::string::npos);
+  EXPECT_CONTAINS(run_well({"import", "m.onnx", "--out", "fixed.safetensors"}),
+                  "note: nothing in it is random");
   const std::vector<LayerSpec> layers = load_layers(directory_ / "net.safetensors");
   ASSERT_EQ(layers.size(), 4U);
   EXPECT_EQ(layers[2].inputs.size(), 2U);

@@ -149,7 +149,19 @@ TEST(OnnxGraph, WrongNodes) {
   };
   EXPECT_CONTAINS(
       of_type("LSTM"),
-      "node 'Relu.1' (LSTM): expected an operator that can be certified (docs/import.md), got LSTM");
+      "node 'Relu.1' (LSTM): expected an operator that can be certified (docs/import.md), got LSTM: the same "
+      "weights act at every time step; what can be certified is the network behind it");
+  EXPECT_CONTAINS(of_type("LayerNormalization"), "batch norm with running statistics can be certified");
+  EXPECT_CONTAINS(of_type("Exp"), "got Exp: it has no largest slope");
+  EXPECT_CONTAINS(of_type("ReduceMean"),
+                  "expected a mean over pixels of an image, got [3] behind the batch (where "
+                  "it is LayerNorm: it divides by");
+  // What an exporter puts before a recurrent layer is not what the line is about.
+  EXPECT_CONTAINS(message([](io::OnnxModel& m) {
+                    m.nodes[0].type = "Transpose";
+                    m.nodes[2].type = "GRU";
+                  }),
+                  "node 'Gemm.2' (GRU)");
   EXPECT_CONTAINS(of_type("@nothing"), "(@nothing)");
   EXPECT_CONTAINS(of_type("Relu", {{"slope", 1.0}}), "'slope'");
   EXPECT_CONTAINS(of_type("LeakyRelu", {{"alpha", std::int64_t{1}}}), "attribute alpha as a number");
@@ -171,7 +183,8 @@ TEST(OnnxGraph, WrongDeviations) {
   const auto nothing = [](io::OnnxModel&) {};
   const std::vector<double> six(6, 0.5);
   EXPECT_CONTAINS(message(nothing, {{{"q", {{1}, {1.0}}}}}),
-                  "deviations 'q': expected the name of an initialiser");
+                  "deviations 'q': expected the name of an initialiser ('a', 'ab', 'b'), or it with "
+                  ".variance, got another");
   EXPECT_CONTAINS(message(nothing, {{{"a", {{3, 2}, six}}}}), "expected numbers of shape [2, 3], got [3, 2]");
   EXPECT_CONTAINS(message(nothing, {{{"a", {{2, 3}, {1, 1, 1, 1, 1, -1}}}}}), "at least 0");
   EXPECT_CONTAINS(message(nothing, {{{"a", {{2, 3}, six}}, {"a.variance", {{2, 3}, six}}}}),

@@ -12,6 +12,7 @@
 #include "io/files/file_error.h"
 #include "io/formats/elements.h"
 #include "io/onnx/onnx_patterns.h"
+#include "io/onnx/onnx_refusals.h"
 #include "io/onnx/onnx_step.h"
 #include "mixcert/core/error.h"
 
@@ -31,6 +32,7 @@ class OnnxImporter {
   }
 
   ImportedModel run() {
+    require_certifiable(model_, graph_);
     for (const OnnxNode* node : graph_.order()) walk(*node);
     require_all_deviations_used();
     ImportedModel result;
@@ -85,8 +87,22 @@ class OnnxImporter {
     for (const auto& [key, array] : deviations_.entries) {
       if (!found.contains(key))
         bad_file(model_.label, "deviations " + in_quotes(key),
-                 "the name of an initialiser, or it with .variance", "another");
+                 "the name of an initialiser (" + initialiser_names() + "), or it with .variance", "another");
     }
+  }
+
+  /// The first of them, of floating-point numbers.
+  std::string initialiser_names() const {
+    constexpr std::size_t kShown = 8;
+    std::vector<std::string> names;
+    for (const auto& [name, value] : walk_.values) {
+      const auto* constant = std::get_if<OnnxConstantPointer>(&value);
+      if (constant != nullptr && !(*constant)->tensor.is_integer) names.push_back(name);
+    }
+    std::string list;
+    for (std::size_t k = 0; k < std::min(names.size(), kShown); ++k)
+      list += (list.empty() ? "" : ", ") + in_quotes(names[k]);
+    return names.size() > kShown ? list + ", .." : list.empty() ? "there is none" : list;
   }
 
   /// Of an initialiser, from its standard deviations or as they are given.

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "io/files/file_error.h"
+#include "io/onnx/onnx_refusals.h"
 #include "io/onnx/onnx_shapes.h"
 
 namespace mixcert::io {
@@ -88,8 +89,7 @@ const std::map<std::string, OnnxOperator>& onnx_operators() {
 OnnxValue convert_onnx_node(const OnnxStep& step) {
   const OnnxNode& node = step.node();
   const auto found = onnx_operators().find(node.type);
-  step.expect(found != onnx_operators().end(), "an operator that can be certified (docs/import.md)",
-              node.type);
+  step.expect(found != onnx_operators().end(), std::string(kCertifiableOperator), refused_type(node.type));
   const OnnxOperator& known = found->second;
   const std::size_t inputs = node.inputs.size();
   step.expect(inputs >= known.least_inputs && inputs <= known.most_inputs,

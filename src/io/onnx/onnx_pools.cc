@@ -6,6 +6,7 @@
 
 #include "io/files/file_error.h"
 #include "io/onnx/onnx_operators.h"
+#include "io/onnx/onnx_refusals.h"
 #include "io/onnx/onnx_windows.h"
 
 namespace mixcert::io {
@@ -113,6 +114,11 @@ OnnxValue convert_global_average(const OnnxStep& step) {
 }
 
 OnnxValue convert_reduce_mean(const OnnxStep& step) {
+  // Exporters before version 17 write LayerNorm out, beginning with the mean of a vector.
+  const std::vector<Index>& sizes_before = step.flow(0).sizes;
+  step.expect(sizes_before.size() > 1, "a mean over pixels of an image",
+              shape_text(sizes_before) +
+                  " behind the batch (where it is LayerNorm: " + std::string(kNormsInstead) + ")");
   const OnnxFlow before = step.network().as_image(step.flow(0));
   const auto rank = static_cast<Index>(before.sizes.size()) + 1;
   std::vector<Index> axes;

@@ -178,7 +178,7 @@ OnnxModel read_onnx_model(std::span<const std::byte> bytes, const std::string& l
     google::protobuf::io::CodedInputStream stream(reinterpret_cast<const std::uint8_t*>(bytes.data()),
                                                   static_cast<int>(bytes.size()));
     const bool whole = proto.ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage();
-    if (!whole) bad_file(label, "file", "an ONNX model", "other bytes");
+    if (!whole) bad_file(label, "file", "an ONNX model", "other bytes, or a part of one");
     return OnnxReader(proto, label, limits).read();
   } catch (const std::bad_alloc&) {
     throw ResourceError(label + ": not enough memory for the model");
