@@ -32,14 +32,12 @@ from ._answers import (
     SimulatedIntervals,
 )
 from ._certify import certify
+from ._graph_layers import Add, Affine, Concat, Mean, Reshape, add, affine, concat, mean, reshape
 from ._import import from_torch, import_weights
 from ._layers import (
     Activation,
-    Add,
-    Affine,
     AvgPool2d,
     BatchNorm,
-    Concat,
     Conv2d,
     Dense,
     Dropout,
@@ -49,14 +47,7 @@ from ._layers import (
     GaussianNoise,
     LayerMixture,
     MaxPool2d,
-    Mean,
-    Reshape,
     Residual,
-    add,
-    affine,
-    concat,
-    mean,
-    reshape,
 )
 from ._layer_table import LayerTable
 from ._mixture import Mixture

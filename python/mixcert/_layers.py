@@ -24,7 +24,7 @@ def as_layer(layer: LayerLike) -> Layer:
     raise TypeError(f"expected a layer or the name of an activation, got {type(layer).__name__}")
 
 
-def _entry(layer: Layer, name: str, inputs: Sequence[str]) -> Layer:
+def entry(layer: Layer, name: str, inputs: Sequence[str]) -> Layer:
     """The layer as an entry of a graph; `name` where its tensors have none."""
     if isinstance(inputs, str):
         raise TypeError(f"inputs: expected a list of names, got {inputs!r}")
@@ -90,7 +90,7 @@ def Dense(
         "covariance": covariance,
         "bias_covariance": bias_covariance,
     }
-    return _entry(_core.dense(name, arrays, law, float(degrees)), "", inputs)
+    return entry(_core.dense(name, arrays, law, float(degrees)), "", inputs)
 
 
 def Conv2d(
@@ -125,7 +125,7 @@ def Conv2d(
         pair(dilation, "dilation"),
         whole_number(groups, "groups", 1),
     )
-    return _entry(layer, "", inputs)
+    return entry(layer, "", inputs)
 
 
 def BatchNorm(
@@ -145,7 +145,7 @@ def BatchNorm(
         "running_mean": running_mean,
         "running_variance": running_variance,
     }
-    return _entry(_core.batch_norm(name, arrays, float(epsilon)), "", inputs)
+    return entry(_core.batch_norm(name, arrays, float(epsilon)), "", inputs)
 
 
 def Activation(
@@ -163,7 +163,7 @@ def Activation(
     selu, softsign, mish, logsigmoid or tanhshrink. In a list of layers the name alone stands for it."""
     given = {"slope": slope, "lower": lower, "upper": upper, "alpha": alpha}
     parameters = {key: float(value) for key, value in given.items() if value is not None}
-    return _entry(_core.activation(function, parameters), name, inputs)
+    return entry(_core.activation(function, parameters), name, inputs)
 
 
 def AvgPool2d(
@@ -172,7 +172,7 @@ def AvgPool2d(
     """Means of windows; zeros of the padding count. The stride is the kernel where not given."""
     step = kernel if stride is None else stride
     layer = _core.avg_pool2d(pair(kernel, "kernel"), pair(step, "stride"), pair(padding, "padding"))
-    return _entry(layer, name, inputs)
+    return entry(layer, name, inputs)
 
 
 def MaxPool2d(
@@ -181,32 +181,32 @@ def MaxPool2d(
     """Largest values of windows; the padding is left out."""
     step = kernel if stride is None else stride
     layer = _core.max_pool2d(pair(kernel, "kernel"), pair(step, "stride"), pair(padding, "padding"))
-    return _entry(layer, name, inputs)
+    return entry(layer, name, inputs)
 
 
 def Flatten(*, name: str = "", inputs: Sequence[str] = ()) -> Layer:
     """An image as a vector."""
-    return _entry(_core.flatten(), name, inputs)
+    return entry(_core.flatten(), name, inputs)
 
 
 def Dropout(rate: float, *, name: str = "", inputs: Sequence[str] = ()) -> Layer:
     """Independent factors: 0 with probability `rate`, otherwise 1 / (1 - rate)."""
-    return _entry(_core.dropout(float(rate)), name, inputs)
+    return entry(_core.dropout(float(rate)), name, inputs)
 
 
 def Dropout2d(rate: float, *, name: str = "", inputs: Sequence[str] = ()) -> Layer:
     """The same with one factor for all pixels of a channel."""
-    return _entry(_core.dropout2d(float(rate)), name, inputs)
+    return entry(_core.dropout2d(float(rate)), name, inputs)
 
 
 def GaussianDropout(rate: float, *, name: str = "", inputs: Sequence[str] = ()) -> Layer:
     """Independent factors N(1, rate / (1 - rate))."""
-    return _entry(_core.gaussian_dropout(float(rate)), name, inputs)
+    return entry(_core.gaussian_dropout(float(rate)), name, inputs)
 
 
 def GaussianNoise(std: float, *, name: str = "", inputs: Sequence[str] = ()) -> Layer:
     """Adds independent N(0, std^2) to every value."""
-    return _entry(_core.gaussian_noise(float(std)), name, inputs)
+    return entry(_core.gaussian_noise(float(std)), name, inputs)
 
 
 def Residual(
@@ -214,7 +214,7 @@ def Residual(
 ) -> Layer:
     """S(x) + F(x), F the layers and S those of the skip: x itself where it has none."""
     layer = _core.residual([as_layer(one) for one in layers], [as_layer(one) for one in skip])
-    return _entry(layer, name, inputs)
+    return entry(layer, name, inputs)
 
 
 def LayerMixture(
@@ -223,33 +223,4 @@ def LayerMixture(
     """One of several dense layers, drawn with its weight (None: all alike)."""
     members = list(layers)
     shares = [1.0 / max(len(members), 1)] * len(members) if weights is None else [float(w) for w in weights]
-    return _entry(_core.mixture_of_layers(shares, members), name, inputs)
-
-
-def Add(*, inputs: Sequence[str], name: str = "") -> Layer:
-    """The sum of the layers of these names, two or more, all of one shape."""
-    return _entry(_core.add(), name, inputs)
-
-
-def Concat(*, inputs: Sequence[str], name: str = "") -> Layer:
-    """The layers of these names one after the other: along channels of images of one size, or features."""
-    return _entry(_core.concat(), name, inputs)
-
-
-def Affine(scale: Any = None, shift: Any = None, *, name: str = "", inputs: Sequence[str] = ()) -> Layer:
-    """scale x + shift: one number each, one per channel of an image, or one per value (None: 1 and 0)."""
-    return _entry(_core.affine(name, {"scale": scale, "shift": shift}), "", inputs)
-
-
-def Reshape(shape: Any, *, name: str = "", inputs: Sequence[str] = ()) -> Layer:
-    """The same values as (n,) or n: a vector, or as (channels, height, width): an image."""
-    sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
-    return _entry(_core.reshape([whole_number(size, "shape", 1) for size in sizes]), name, inputs)
-
-
-def Mean(*, name: str = "", inputs: Sequence[str] = ()) -> Layer:
-    """The mean of all pixels of each channel: an image becomes a vector."""
-    return _entry(_core.mean(), name, inputs)
-
-
-add, concat, affine, reshape, mean = Add, Concat, Affine, Reshape, Mean
+    return entry(_core.mixture_of_layers(shares, members), name, inputs)
