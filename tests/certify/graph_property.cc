@@ -76,7 +76,7 @@ void check_coupling(const Result& result, GraphSummary& summary) {
   const TwoSidedStatistics& statistics = *result.statistics;
   if (std::isnan(statistics.coupled_cost)) return;
   const double square = statistics.coupled_cost * statistics.coupled_cost;
-  const double least = 2.0 * square - statistics.w2_upper * statistics.w2_upper;
+  const double least = 2.0 * square - statistics.w2_upper_statistical * statistics.w2_upper_statistical;
   EXPECT_GE(result.w2.value, std::sqrt(std::max(0.0, least)));
   ++summary.couplings;
   if (least > 0.0)
