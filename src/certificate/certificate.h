@@ -5,6 +5,7 @@
 // evaluated from a trace for one chain of metrics or, term by term, for the best of several.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,9 @@ struct LayerTerms {
   std::string theorem;     ///< number, in docs/theory, of what bounds the local term
   bool is_whole = false;   ///< is the local term about the law of the output as a whole, no sum over neurons?
   bool is_shared = false;  ///< is it what the next layer's local term leaves of a bound of both?
-  std::size_t chain = 0;   ///< its place among those tried
+  std::shared_ptr<const LayerTerms>
+      alone;                       ///< what they were before they were shared; null where they are not
+  std::size_t chain = 0;           ///< its place among those tried
   std::string compression_metric;  ///< name of the compression term's; empty where nothing was compressed
 };
 

@@ -130,6 +130,7 @@ void take_both(const UpperBound& w2, const UpperBound& w1, const char* id, Layer
   const auto rest = [](const UpperBound& total, const UpperBound& other) -> UpperBound {
     return {positive_part(total.nominal - other.nominal), positive_part(next_up(total.upper - other.upper))};
   };
+  if (!first.is_shared) first.alone = std::make_shared<const LayerTerms>(first);
   first.local = rest(w2, second.local);
   first.local_w1 = min(first.local_w1, rest(w1, second.local_w1));
   first.theorem = id;
@@ -157,12 +158,13 @@ class Sharpening {
     double most = 0.0;
     for (Fit& fit : fitted_) {
       const double worth = fit.output.has_own_moments ? request_.worth_of_moments : 1.0;
-      const double saved = worth * replaced_by(fit) - fit.output.distance.upper;
+      const double saved = worth * replaced_by(fit) - kept_in_front(fit) - fit.output.distance.upper;
       if (!(saved > most)) continue;
       most = saved;
       best = &fit;
     }
     if (best == nullptr) return {};
+    if (const auto alone = alone_in_front(*best)) *(first_covered(*best) - 1) = *alone;
     for (auto terms = first_covered(*best); terms != certificate_.layers.end(); ++terms) {
       terms->local = terms->local_w1 = {};
       terms->theorem = best->theorem;
@@ -193,12 +195,21 @@ class Sharpening {
   };
   using Terms = std::vector<LayerTerms>::iterator;
   [[nodiscard]] Terms first_covered(const Fit& fit) const { return certificate_.layers.end() - fit.covers; }
-  /// What the mixture's distance would stand for; zero where a term in front counts on one of these.
-  [[nodiscard]] double replaced_by(const Fit& fit) const {
+  /// Terms in front that count on one of those that are covered, as they were by themselves; null: none do.
+  [[nodiscard]] std::shared_ptr<const LayerTerms> alone_in_front(const Fit& fit) const {
     const Terms first = first_covered(fit);
-    if (first != certificate_.layers.begin() && (first - 1)->is_shared) return 0.0;
+    return first == certificate_.layers.begin() ? nullptr : (first - 1)->alone;
+  }
+  [[nodiscard]] double kept_in_front(const Fit& fit) const {
+    const auto alone = alone_in_front(fit);
+    return alone ? alone->local.upper : 0.0;
+  }
+  /// What the mixture's distance, and the term in front by itself where it is shared, would stand for.
+  [[nodiscard]] double replaced_by(const Fit& fit) const {
     double sum = 0.0;
-    for (auto terms = first; terms != certificate_.layers.end(); ++terms) sum += terms->local.upper;
+    for (auto terms = first_covered(fit) - (alone_in_front(fit) ? 1 : 0); terms != certificate_.layers.end();
+         ++terms)
+      sum += terms->local.upper;
     return sum;
   }
   void use(const Theorem& one, Index layer) {
