@@ -93,7 +93,9 @@ Inputs to_inputs(py::handle value, Index features) {
   const Numbers numbers = to_numbers(value, "inputs");
   const Index rank = numbers.ndim();
   const Index size = static_cast<Index>(numbers.size());
-  const bool single = rank == 0 || (rank == 1 && features > 1);
+  // (channels, height, width) of one image; with one channel it is read as one input of a list.
+  const bool image = rank == 3 && size == features && numbers.shape(0) > 1;
+  const bool single = rank == 0 || (rank == 1 && features > 1) || image;
   const Index count = single ? 1 : numbers.shape(0);
   if (count == 0 || size != count * features) {
     const std::string wanted = std::to_string(features);

@@ -47,9 +47,9 @@ def certify(
     read at every call, so that it may be trained between two of them; to read it once, call from_torch().
 
     `inputs` is [inputs, features] (further axes are flattened); the answer is then a list of results. A
-    single input [features], or a number where the network takes one, gives one result; so does `joint`, a law
-    over the outputs at all inputs, stacked input-major. (An array of rank 1 for a network of one feature
-    holds several inputs.)
+    single input [features], a number where the network takes one, or an image [channels, height, width] of several
+    channels gives one result; so does `joint`, a law over the outputs at all inputs, stacked input-major. (An array of
+    rank 1 for a network of one feature, and one of [1, height, width], hold several inputs.)
 
     Ctrl-C stops the work at its next step. `progress` shows a bar by tqdm; by default where tqdm is
     installed and standard error is a terminal.

@@ -197,3 +197,22 @@ def test_the_six_networks():
     for name, parameters, error, deviation, bound, _, upper, _ in rows:
         assert int(parameters.replace(",", "")) > 0 and float(error) < 1e-12 and float(deviation) > 0
         assert bound != "-" or (name not in formal and float(upper) > 0)
+
+
+def test_one_image_is_one_input():
+    """(channels, height, width), as torch has it; with a first axis of one it is a list of one input."""
+    torch.manual_seed(10)
+    module = nn.Sequential(nn.Conv2d(2, 3, 3), nn.ReLU(), nn.Flatten(), nn.Dropout(0.1), nn.Linear(48, 2)).eval()
+    net = mixcert.from_torch(module, input_shape=IMAGE)
+    picture = torch.randn(IMAGE)
+    one, several = mixcert.certify(net, picture), mixcert.certify(net, picture[None])
+    assert len(several) == 1 and one.w2_bound == several[0].w2_bound
+    assert mixcert.simulate(net, picture, samples=3).shape == (3, 2)
+    with pytest.raises(ValueError, match=r"expected shape \(n, 72\)"):
+        mixcert.certify(net, picture[:, :, 1:])
+
+
+def test_words_of_a_network():
+    assert repr(mixcert.from_torch(nets.TwoHeads(False))) == (
+        "<mixcert.Network: 3 inputs → deterministic layers, 8 features → 5 layers → 2 outputs>"
+    )

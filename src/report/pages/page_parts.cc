@@ -47,12 +47,14 @@ std::string typeset(const std::string& plain) {
          superscript(static_cast<int>(std::strtol(plain.c_str() + exponent + 1, nullptr, 10)));
 }
 
+std::string input_words(const Network& network) {
+  const std::string text = counted(network.inputs(), "input");
+  if (network.front() == nullptr) return text;
+  return text + fmt::format(" \u2192 deterministic layers, {} features", count_text(network.feature_count()));
+}
+
 std::string layer_words(const Network& network) {
-  std::string text =
-      fmt::format("{} input{}", count_text(network.inputs()), network.inputs() == 1 ? "" : "s");
-  if (network.front() != nullptr) {
-    text += fmt::format(" \u2192 deterministic layers, {} features", count_text(network.feature_count()));
-  }
+  std::string text = input_words(network);
   for (Index k = 0; k < network.layer_count(); ++k) {
     const bool last = k + 1 == network.layer_count();
     text += fmt::format(" \u2192 {}", count_text(network.layer(k).outputs()));
@@ -79,8 +81,8 @@ std::string architecture_words(const Ensemble& ensemble) {
   const Network& first = ensemble.member(0);
   if (first.graph() != nullptr) {
     const LayerGraph& graph = *first.graph();
-    return fmt::format("{} \u2192 {}: {}", count_text(graph.inputs()), count_text(graph.outputs()),
-                       counted(graph.size() - 1, "layer"));
+    return fmt::format("{} \u2192 {} \u2192 {}", input_words(first), counted(graph.size() - 1, "layer"),
+                       counted(graph.outputs(), "output"));
   }
   Index parameters = 0;
   for (Index k = 0; k < first.layer_count(); ++k) parameters += first.layer(k).parameter_count();
