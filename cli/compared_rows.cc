@@ -74,7 +74,8 @@ Services CoupledUpper::services(const std::function<void(Index, double)>& found)
       const int threads = used.joint ? used.threads : 1;
       const CoupledSamples samples =
           simulate_coupled(net, input, index, trace, {used.statistics, used.seed, threads, &cancel_flag()});
-      statistics.w2_upper_statistical = coupled_distance(samples, used.failure_probability).w2_upper_statistical;
+      statistics.w2_upper_statistical =
+          coupled_distance(samples, used.failure_probability).w2_upper_statistical;
     }
     found(index, statistics.w2_upper_statistical);
     return statistics;

@@ -146,8 +146,9 @@ CoupledSamples simulate_coupled(const Network& network, ConstVectorRef input, In
                                 const MomentTrace& trace, const SimulationOptions& options);
 
 struct CoupledDistance {
-  MeanBound square;       ///< of |y - y^|^2
-  double w2_upper_statistical = 0.0;  ///< root of square.upper: exceeds W2(p, q) with about 1 - failure_probability
+  MeanBound square;  ///< of |y - y^|^2
+  double w2_upper_statistical =
+      0.0;  ///< root of square.upper: exceeds W2(p, q) with about 1 - failure_probability
 };
 
 CoupledDistance coupled_distance(const CoupledSamples& samples, double failure_probability);

@@ -65,7 +65,9 @@ inline void Digest::add(const Result& result) {
   add(to_string(result.termination));
   add(result.reason);
   if (!result.statistics) return;
-  for (const double value : {result.statistics->w2_lower_statistical, result.statistics->w2_upper_statistical}) add(value);
+  for (const double value :
+       {result.statistics->w2_lower_statistical, result.statistics->w2_upper_statistical})
+    add(value);
 }
 
 inline void Digest::add(const BoundContributions& contributions) {

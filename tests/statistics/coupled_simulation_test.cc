@@ -216,7 +216,8 @@ TEST(TwoSidedStatistics, BracketTheDistance) {
     const Result result = certify(network, input_of(network), options, services).front();
     ASSERT_TRUE(result.statistics);
     EXPECT_EQ(result.statistics->w2_upper_statistical, coupled.w2_upper_statistical);
-    EXPECT_LE(result.statistics->w2_lower_statistical, result.statistics->w2_upper_statistical) << "seed " << seed;
+    EXPECT_LE(result.statistics->w2_lower_statistical, result.statistics->w2_upper_statistical)
+        << "seed " << seed;
     EXPECT_LE(coupled.square.mean - kSigmas * coupled.square.standard_error,
               result.w2.value * result.w2.value)
         << "seed " << seed;

@@ -4,10 +4,10 @@
 // docs/theory/mask-sums.md. All masses are sums of products of positive numbers, found by one shift and
 // addition for each mask.
 //
-// theorems/output_law/lattice_law.h has a lattice of its own, for distances to mixtures (D.7). They share that
-// shift and addition and nothing else: there one rate, steps that are powers of two so that every size has
-// the same digits, tails from both ends, and masses below 1e-42 that are left out; here a rate for each mask,
-// and relative errors of all masses, which lower bounds and means of roots count on.
+// theorems/output_law/lattice_law.h has a lattice of its own, for distances to mixtures (D.7). They share
+// that shift and addition and nothing else: there one rate, steps that are powers of two so that every size
+// has the same digits, tails from both ends, and masses below 1e-42 that are left out; here a rate for each
+// mask, and relative errors of all masses, which lower bounds and means of roots count on.
 #pragma once
 
 #include <optional>
