@@ -255,20 +255,22 @@ def test_a_softmax_at_the_end_is_left_out_and_said(make, random_weights):
     assert len(net.assumptions) == 1
     assert "log_softmax" in net.assumptions[0] and "predict_proba" in net.assumptions[0]
 
-    class Probabilities(nn.Module):
-        """Of our logits and of the module's logarithms: what both have in common."""
+    def log_softmax(logits):
+        return torch.log_softmax(torch.tensor(logits), 1).numpy()
 
-        def __init__(self, inner):
-            super().__init__()
-            self.inner = inner
+    nets.assert_same_law(net, module, x, 2000 if random_weights else 20000, random_weights, log_softmax)
 
-        def forward(self, x):
-            return torch.exp(nets.first(self.inner(x)))
 
-    count = 2000 if random_weights else 20000
-    theirs = nets.drawn(Probabilities(module), x, count, random_weights)
-    logits = torch.tensor(mixcert.simulate(net, x.numpy().ravel(), samples=count, seed=2))
-    assert nets.gaps(theirs, torch.softmax(logits, 1).numpy()).max() <= 4
+def test_predict_proba_gives_the_softmax_back():
+    torch.manual_seed(7)
+    module, x = nets.prepared(nets.Mnist(), (1, 8, 8))
+    result = mixcert.certify(mixcert.from_torch(module, input_shape=(1, 8, 8)), x.numpy().ravel())
+    assert any("log_softmax" in line for line in result.assumptions)
+    chances = result.predict_proba(samples=20000).probabilities
+    drawn = np.exp(nets.drawn(module, x, 20000))
+    error = 4 * drawn.std(axis=0) / np.sqrt(len(drawn))
+    assert np.all(chances.lower - error <= drawn.mean(axis=0)) and np.all(drawn.mean(axis=0) <= chances.upper + error)
+    assert np.abs(chances.estimate - drawn.mean(axis=0)).max() < 0.01 and chances.estimate.sum() == pytest.approx(1)
 
 
 def test_heads_are_said():
