@@ -213,8 +213,7 @@ class Result:
         _core.write_report([self._core], os.fspath(path))
 
     def full_report(self) -> str:
-        """Text: the bounds, the mixture, what each layer adds and by which theorem, options that are not the
-        defaults, assumptions. `str(result)` is its one line."""
+        """Bounds, mixture, what each layer adds and by which theorem, options, assumptions; `str(result)` is one line."""
         return self._core.full_report()
 
     def __str__(self) -> str:
