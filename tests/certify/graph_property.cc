@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 
+#include "bits/digest.h"
 #include "methods/graph/graph_chain.h"
 #include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
@@ -31,6 +32,8 @@
 
 namespace mixcert::testing {
 namespace {
+
+constexpr GraphParts kParts[] = {GraphParts::Plain, GraphParts::Operators, GraphParts::AnyLaw};
 
 struct GraphSummary {
   Index samples = 0;  ///< graphs that can be drawn
@@ -67,8 +70,11 @@ void check_distance(double w2, const GaussianMixture& mixture, const Matrix& sam
   if (lower > 0.0) summary.smallest_ratio = std::min(summary.smallest_ratio, w2 / lower);
   ++summary.bounds;
   if (samples.rows() != 1 || mixture.standard_deviation()(0) == 0.0) return;
-  const EmpiricalDistance estimate = empirical_distance(samples, mixture, 19, 0);
-  EXPECT_GE(w2, estimate.distance - 3.0 * estimate.floor);
+  // Two samples of a law with far modes differ by the root of how many fell into each, which may be nothing.
+  double floor = 0.0;
+  for (std::uint64_t seed = 20; seed < 28; ++seed)
+    floor = std::max(floor, empirical_distance(samples, mixture, seed, 0).floor);
+  EXPECT_GE(w2, empirical_distance(samples, mixture, 19, 0).distance - 3.0 * floor);
 }
 
 /// The mean cost of the coupling that a bound without further theorems speaks of, less its margin.
@@ -101,13 +107,18 @@ void check_graph_bounds(const TestedGraph& tested, GraphSummary& summary) {
   }
 }
 
-void check_methods(const TestedGraph& tested, GraphSummary& summary) {
+Services all_services() {
   Services services;
   services.mixture_plan = [](const GaussianMixture& from, const GaussianMixture& to) {
     return mixture_transport(from, to).plan.entries;
   };
   services.statistics = statistics_service();
   services.ensemble_statistics = ensemble_statistics_service();
+  return services;
+}
+
+void check_methods(const TestedGraph& tested, GraphSummary& summary) {
+  const Services services = all_services();
   for (const Method method : {Method::Moment, Method::Signature, Method::Auto}) {
     Options options;
     options.threads = 1;
@@ -132,7 +143,6 @@ void check_methods(const TestedGraph& tested, GraphSummary& summary) {
 }
 
 void check_graph(std::uint64_t seed, Index samples, GraphSummary& summary) {
-  static constexpr GraphParts kParts[] = {GraphParts::Plain, GraphParts::Operators, GraphParts::AnyLaw};
   const double noise = std::pow(10.0, -0.25 * static_cast<double>(seed % 7));
   const auto [layers, shape] = random_graph(seed, seed % 2 == 1, noise, kParts[seed / 2 % 3]);
   std::optional<Ensemble> ensemble;
@@ -172,6 +182,44 @@ void check_graphs(Index graphs, Index samples) {
       summary.smallest_ratio, summary.couplings, summary.smallest_coupled);
   // Most graphs are taken, whatever is in them.
   EXPECT_GE(10 * summary.samples, 8 * graphs);
+}
+
+void check_chains(Index chains, Index samples) {
+  const Services services = all_services();
+  Index compared = 0;
+  for (Index i = 0; i < chains; ++i) {
+    SCOPED_TRACE("chain " + std::to_string(i));
+    const auto seed = static_cast<std::uint64_t>(i);
+    const auto [layers, shape] = random_chain(seed, seed % 2 == 1, 0.3, kParts[seed / 2 % 3]);
+    const std::vector<LayerSpec>* forms[] = {&layers, nullptr};
+    const std::vector<LayerSpec> graph = written_as_graph(layers);
+    forms[1] = &graph;
+    Generator generator = make_generator(seed, Stream::Example, 3031);
+    const Vector input = random_vector(generator, shape.size());
+    // Values, refusals and samples of both forms.
+    std::vector<std::uint64_t> prints[2];
+    for (const int form : {0, 1}) {
+      const auto add = [&](auto compute) {
+        Digest digest;
+        const std::string refused = refusal([&] { compute(digest); });
+        digest.add(std::string_view(refused));
+        if (refused.empty()) ++compared;
+        prints[form].push_back(digest.value());
+      };
+      std::optional<Ensemble> ensemble;
+      add([&](Digest&) { ensemble = build_ensemble(*forms[form]); });
+      if (!ensemble) continue;
+      add([&](Digest& digest) { digest.add(simulate(*ensemble, input, 0, {samples, 3, 1})); });
+      for (const Method method : {Method::Moment, Method::Signature, Method::Auto}) {
+        Options options;
+        options.threads = 1;
+        options.method = method;
+        add([&](Digest& digest) { digest.add(certify(*ensemble, input, options, services).front()); });
+      }
+    }
+    EXPECT_EQ(prints[0], prints[1]);
+  }
+  EXPECT_GE(compared, 6 * chains);  // most have all five, twice
 }
 
 }  // namespace mixcert::testing

@@ -10,5 +10,7 @@ namespace {
 
 TEST(GraphPropertyHeavy, BoundsHoldOnRandomGraphs) { check_graphs(500, 100000); }
 
+TEST(GraphPropertyHeavy, AChainWrittenAsAGraphHasTheChainsBits) { check_chains(500, 100); }
+
 }  // namespace
 }  // namespace mixcert::testing

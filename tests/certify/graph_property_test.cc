@@ -10,5 +10,7 @@ namespace {
 
 TEST(GraphProperty, BoundsHoldOnRandomGraphs) { check_graphs(30, 20000); }
 
+TEST(GraphProperty, AChainWrittenAsAGraphHasTheChainsBits) { check_chains(30, 100); }
+
 }  // namespace
 }  // namespace mixcert::testing

@@ -34,6 +34,20 @@ class GraphMaker {
     return {std::move(layers_), input_};
   }
 
+  RandomGraph make_chain() {
+    is_chain_ = true;
+    add_affine(values_.front());
+    for (Index i = index(3, 6); i > 0; --i) add_step();
+    if (values_.back().shape.is_image) add(FlattenSpec{}, values_.back());
+    if (has_any_law_) add_tail();
+    add(dense(values_.back().shape.size(), index(1, 2)), values_.back());
+    for (LayerSpec& layer : layers_) {
+      layer.node.clear();
+      layer.inputs.clear();
+    }
+    return {std::move(layers_), input_};
+  }
+
  private:
   struct Value {
     std::string name;
@@ -176,7 +190,10 @@ class GraphMaker {
     }
   }
 
-  Value any() { return values_[static_cast<std::size_t>(index(0, static_cast<Index>(values_.size()) - 1))]; }
+  Value any() {
+    if (is_chain_) return values_.back();
+    return values_[static_cast<std::size_t>(index(0, static_cast<Index>(values_.size()) - 1))];
+  }
 
   void add_step() {
     const Value one = any();
@@ -206,6 +223,7 @@ class GraphMaker {
       if (other.shape == one.shape) alike.push_back(other);
     }
     const Value other = alike[static_cast<std::size_t>(index(0, static_cast<Index>(alike.size()) - 1))];
+    if (is_chain_) return add_affine(one);
     if (index(0, 1) == 0) return add(AddSpec{}, {one, other}, one.shape);
     LayerShape shape = one.shape;
     shape.channels *= 2;
@@ -266,7 +284,7 @@ class GraphMaker {
 
   Generator generator_;
   double noise_;
-  bool has_more_, has_any_law_;
+  bool has_more_, has_any_law_, is_chain_ = false;
   LayerShape input_;
   std::vector<Value> values_;
   std::vector<LayerSpec> layers_;
@@ -276,6 +294,10 @@ class GraphMaker {
 
 RandomGraph random_graph(std::uint64_t seed, bool is_image, double noise, GraphParts parts) {
   return GraphMaker(seed, is_image, noise, parts).make();
+}
+
+RandomGraph random_chain(std::uint64_t seed, bool is_image, double noise, GraphParts parts) {
+  return GraphMaker(seed, is_image, noise, parts).make_chain();
 }
 
 std::vector<LayerSpec> written_as_graph(std::vector<LayerSpec> chain) {

@@ -27,6 +27,9 @@ enum class GraphParts {
 RandomGraph random_graph(std::uint64_t seed, bool is_image, double noise,
                          GraphParts parts = GraphParts::Plain);
 
+/// A list without names, in which every entry sees the one before.
+RandomGraph random_chain(std::uint64_t seed, bool is_image, double noise, GraphParts parts);
+
 /// The same list with a name and the input of every entry written out: a chain as a graph.
 std::vector<LayerSpec> written_as_graph(std::vector<LayerSpec> chain);
 

@@ -71,9 +71,20 @@ bool LayerGraph::has_canonical_form() const {
 
 double LayerGraph::written_out() const {
   double sum = 0.0;
-  for (const GraphNode& node : nodes_) {
-    if (const auto* affine = std::get_if<AffineNode>(&node.work))
-      sum += static_cast<double>(affine->layer->inputs()) * static_cast<double>(affine->layer->outputs());
+  double live = 0.0;  // values of nodes met so far that this one or a later one looks at
+  for (Index k = 0; k < size(); ++k) {
+    const GraphNode& own = node(k);
+    for (auto j = own.from.begin(); j != own.from.end(); ++j) {
+      const bool is_first_look = std::find(own.from.begin(), j, *j) == j;
+      if (is_first_look && last_use(*j) == k) live -= static_cast<double>(node(*j).size);
+    }
+    if (const auto* affine = std::get_if<AffineNode>(&own.work)) {
+      const auto inputs = static_cast<double>(affine->layer->inputs());
+      const bool is_seen_again = last_use(own.from.front()) > k;
+      // Rows and columns of what passes; the input's own columns are there once.
+      sum += (static_cast<double>(affine->layer->outputs()) + live) * (is_seen_again ? live : inputs + live);
+    }
+    live += static_cast<double>(own.size);
   }
   return sum;
 }

@@ -78,7 +78,8 @@ class LayerGraph {
   /// Can it be written as a canonical network (network.h)? Masks of whole channels, and masks beside which
   /// other values pass, cannot (O.19).
   [[nodiscard]] bool has_canonical_form() const;
-  /// Entries of all layers written out as matrices.
+  /// Entries of all affine layers written out as matrices, rows and columns of values that pass them too
+  /// (O.19).
   [[nodiscard]] double written_out() const;
   /// Activations and maxima.
   [[nodiscard]] Index nonlinear_count() const;
