@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, NamedTuple, Tuple
 
+import numpy as np
 import torch
 from torch import nn
 
-from ._torch_graph import Entry, Unsupported
+from ._torch_graph import Entry, Features, Graph, Unsupported, Value
 
 
 class Activation(NamedTuple):
@@ -67,12 +68,19 @@ def hardtanh(min_val: float, max_val: float) -> Entry:
     return activation("hardtanh", lower=float(min_val), upper=float(max_val))
 
 
-def prelu(slopes: torch.Tensor) -> Entry:
-    """One slope below zero for all values."""
+def prelu(graph: Graph, value: Value, slopes: torch.Tensor) -> Value:
+    """x above zero and a x below. A slope a for each channel is a sum of branches, a x + (1 - a) relu(x)."""
     numbers = slopes.detach().to("cpu", torch.float64).ravel()
-    if not bool((numbers == numbers[0]).all()):
-        raise Unsupported("one slope per channel; only one slope for all is there")
-    return activation("prelu", slope=float(numbers[0]))
+    if bool((numbers == numbers[0]).all()):
+        return graph.put(value, activation("prelu", slope=float(numbers[0])))
+    if value.shape == (None,):
+        raise Features(len(numbers))
+    if len(numbers) != value.shape[0]:
+        raise Unsupported(f"{len(numbers)} slopes for a value of shape {value.shape}; expected one for each channel")
+    per_channel = numbers.numpy().reshape(-1, *(1 for _ in value.shape[1:]))
+    a = np.broadcast_to(per_channel, value.shape)
+    above = graph.put(value, activation("relu"))
+    return graph.add(graph.affine(above, 1.0 - a, 0.0), graph.affine(value, a, 0.0))
 
 
 def clamp(min: Any = None, max: Any = None) -> Entry:  # noqa: A002

@@ -195,7 +195,7 @@ def plain_layer(graph: Graph, value: Value, name: str, module: Any) -> Value:
     if is_kind(module, nn.Identity):
         return value
     if is_kind(module, nn.PReLU):
-        return graph.put(value, prelu(module.weight))
+        return prelu(graph, value, module.weight)
     if is_kind(module, nn.Flatten):
         return flattened(graph, value, module.start_dim, module.end_dim)
     if is_kind(module, nn.Unflatten):

@@ -119,7 +119,7 @@ def _clamped(graph: Graph, value: Value, **ends: Any) -> Value:
 
 
 def _prelu(graph: Graph, value: Value, weight: Any) -> Value:
-    return graph.put(value, prelu(torch.as_tensor(weight)))
+    return prelu(graph, value, torch.as_tensor(weight))
 
 
 _ENDS = (("dim", None), ("keepdim", False))

@@ -36,7 +36,7 @@ Vector absolute_roots(const OutputNorm& norm, const Matrix& m) {
 
 /// A feasible diag(g) >= A.
 Vector feasible_diagonal(const Matrix& a, const Vector& errors, const MetricForm& form) {
-  Vector g = form.form(a, errors).array() + kUnderflowFloor;
+  Vector g = raised_form(form, a, errors).array() + kUnderflowFloor;
   g *= feasibility_factor(g, a, 2 * a.rows()) * (1.0 + 4 * kUnitRoundoff);
   return g;
 }

@@ -70,6 +70,12 @@ MetricForm of_matrix(const char* name, Value value, Derivatives derivatives) {
 
 }  // namespace
 
+Vector raised_form(const MetricForm& form, const Matrix& a, const Vector& errors) {
+  const Vector g = form.form(a, errors);
+  // Half: what only rounds stays as it is.
+  return (g.array() < 0.5 * a.diagonal().array()).select(a.diagonal(), g);
+}
+
 Vector spectral_form(const Matrix& a) { return Vector::Constant(a.rows(), largest_eigenvalue(a)); }
 
 const std::vector<MetricForm>& closed_forms() {

@@ -50,7 +50,7 @@ class MetricChainBuilder {
       Matrix a = layer.second_moment_gram(metric);
       chain.mask_weights[k] = (1.0 + rounding_gamma(operations_per_entry(layer))) * a.diagonal();
       a.diagonal() *= mean_square_factor(network_.mask(static_cast<Index>(k) + 1)).upper;
-      const Vector g = form.form(a, a.diagonal()).array() + kLeastSize;
+      const Vector g = raised_form(form, a, a.diagonal()).array() + kLeastSize;
       inflation = next_up(inflation * feasibility_factor(g, a, operations_per_entry(layer)));
       chain.activation_weights[k] = g;
       chain.inflation[k] = inflation;

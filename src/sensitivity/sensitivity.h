@@ -35,6 +35,10 @@ struct MetricForm {
 /// lambda_max(A) for all coordinates.
 Vector spectral_form(const Matrix& a);
 
+/// form.form(a, errors), raised to what its products with tiny numbers lost to underflow: every feasible g is
+/// no less than diag(A). One entry far below it would multiply all the others in (M.4).
+Vector raised_form(const MetricForm& form, const Matrix& a, const Vector& errors);
+
 /// The closed forms, `expected` (spectral) first.
 const std::vector<MetricForm>& closed_forms();
 

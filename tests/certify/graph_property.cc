@@ -168,9 +168,9 @@ void check_graph(std::uint64_t seed, Index samples, GraphSummary& summary) {
 
 }  // namespace
 
-void check_graphs(Index graphs, Index samples) {
+void check_graphs(Index first, Index graphs, Index samples) {
   GraphSummary summary;
-  for (Index i = 0; i < graphs && !::testing::Test::HasFatalFailure(); ++i) {
+  for (Index i = first; i < first + graphs && !::testing::Test::HasFatalFailure(); ++i) {
     SCOPED_TRACE("graph " + std::to_string(i));
     check_graph(static_cast<std::uint64_t>(i), samples, summary);
   }

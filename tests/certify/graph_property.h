@@ -7,8 +7,8 @@
 
 namespace mixcert::testing {
 
-/// The first `graphs` graphs with `samples` samples each and a summary line at the end.
-void check_graphs(Index graphs, Index samples);
+/// Graphs from number `first` on with `samples` samples each, and a summary line at the end.
+void check_graphs(Index first, Index graphs, Index samples);
 
 /// Chains, and the same written with names: all that certification and simulation return, bit by bit.
 void check_chains(Index chains, Index samples);

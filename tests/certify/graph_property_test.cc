@@ -8,7 +8,7 @@
 namespace mixcert::testing {
 namespace {
 
-TEST(GraphProperty, BoundsHoldOnRandomGraphs) { check_graphs(30, 20000); }
+TEST(GraphProperty, BoundsHoldOnRandomGraphs) { check_graphs(0, 30, 20000); }
 
 TEST(GraphProperty, AChainWrittenAsAGraphHasTheChainsBits) { check_chains(30, 100); }
 

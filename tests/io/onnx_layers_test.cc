@@ -105,6 +105,16 @@ TEST(OnnxLayers, Signals) {
   EXPECT_EQ(compare(builder.model({y}), y), (Types{"conv2d", "max_pool2d", "flatten", "dense"}));
 }
 
+TEST(OnnxLayers, PReluOfSeveralSlopesIsASumOfBranches) {
+  const Types sum = {"activation", "affine", "affine", "add"};
+  OnnxBuilder features({3, 4});
+  const std::string y = features.node("PRelu", {"x", features.constant("s", {4}, {0.25, -0.5, 0.0, 2.0})});
+  EXPECT_EQ(compare(features.model({y}), y), sum);
+  OnnxBuilder images({2, 3, 2, 4});
+  const std::string z = images.node("PRelu", {"x", images.constant("s", {3, 1, 1}, {0.25, -0.5, 1.0})});
+  EXPECT_EQ(compare(images.model({z}), z), (Types{"reshape", "activation", "affine", "affine", "add"}));
+}
+
 TEST(OnnxLayers, Pools) {
   for (const std::int64_t counts : {0, 1}) {
     OnnxBuilder builder({std::nullopt, 2, 7, 5});

@@ -48,6 +48,16 @@ def sequences(*layers, features):
     return lambda: nn.Sequential(nn.Conv1d(2, 3, 3, padding=1, stride=2), nn.ReLU(), *layers, nn.Flatten(), nn.Linear(features, 2))
 
 
+def slopes(*values):
+    return nn.Parameter(torch.tensor(values))
+
+
+def channel_prelu(*values):
+    module = nn.PReLU(len(values))
+    module.weight = slopes(*values)
+    return module
+
+
 def in_place(m, x):
     h = m.first(x)
     h += m.other(x)
@@ -118,6 +128,9 @@ FIXED = {
         VECTOR,
     ),
     "the same layer twice": (vector(lambda m, x: m.more(torch.relu(m.more(x))), more=nn.Linear(4, 4)), VECTOR),
+    "slopes per feature": (vector(lambda m, x: F.prelu(x, m.slopes), slopes=slopes(0.1, -0.2, 0.3, 1.5)), VECTOR),
+    "slopes per channel": (image(lambda m, x: m.slopes(x).flatten(1), 48, slopes=channel_prelu(0.25, 0.0, -0.5)), IMAGE),
+    "slopes of the input": (lambda: nn.Sequential(channel_prelu(0.1, 0.2, 2.0), nn.Linear(3, 2)), VECTOR),
     "a layer called input": (
         lambda: Module(lambda m, x: m.last(torch.cat([x, m.input(x)], 1)), input=nn.Linear(3, 2), last=nn.Linear(5, 1)),
         VECTOR,
@@ -304,11 +317,6 @@ REFUSED = {
     "softmax inside": (vector(lambda m, x: torch.softmax(x, 1)), VECTOR, "only at the end"),
     "softmax of channels": (image(lambda m, x: F.softmax(x, 1).flatten(1), 48), IMAGE, "over the outputs"),
     "a product of values": (vector(lambda m, x: x * torch.sigmoid(x)), VECTOR, "both sides come from the input"),
-    "slopes per channel": (
-        lambda: Module(lambda m, x: F.prelu(m.a(x), m.s), a=nn.Linear(3, 2), s=nn.Parameter(torch.tensor([0.1, 0.2]))),
-        VECTOR,
-        "one slope per channel",
-    ),
     "a strided transposed convolution": (lambda: nn.Sequential(nn.ConvTranspose2d(2, 2, 2, stride=2)), IMAGE, "stride"),
     "numbers of their own for every input": (
         lambda: Module(lambda m, x: m.a(x) + torch.arange(12.0).view(4, 3).double(), a=nn.Linear(3, 3)),

@@ -15,6 +15,7 @@
 #include "certify/naive_oracle.h"
 #include "mixcert/network/network_builder.h"
 #include "mixture/symmetric_eigen.h"
+#include "sensitivity/error_norm.h"
 #include "support/matchers.h"
 #include "support/random_network.h"
 #include "support/random_specs.h"
@@ -173,6 +174,27 @@ TEST(Sensitivity, ManyFactorsAreStillFeasible) {
     // (M.4) asks for one gamma per rounding: sums over 3000 factors round 3000 times.
     EXPECT_GE(chain.inflation[0], 1.0 + 3000 * kUnitRoundoff) << chain.name;
   }
+}
+
+/// Slopes of values that pass do not stray: their diagonal is what underflow is guarded by, 1e-290, and grows
+/// from layer to layer. No form may be multiplied by that.
+TEST(ErrorNorms, ValuesThatPassDoNotInflateTheOthers) {
+  Generator generator = make_generator(7, Stream::Example, 3040);
+  const auto dense = [&](const std::string& name) {
+    return DenseSpec{random_layer(generator, {WeightFamily::MeanField, BiasFamily::Independent, 3, 3}, name)};
+  };
+  // What is added at the end passes every activation.
+  ResidualSpec block;
+  for (int k = 0; k < 8; ++k) {
+    block.layers.push_back(activation_spec(ActivationFunction::Relu));
+    block.layers.push_back(dense("d" + std::to_string(k)));
+  }
+  const std::vector<LayerSpec> layers = {dense("first"), block};
+  const Network network = build_network(layers);
+  const std::vector<ErrorNorm> norms = make_error_norms(network, SensitivityMode::Closed).front();
+  double least = norms.front().gain();
+  for (const ErrorNorm& norm : norms) least = std::min(least, norm.gain());
+  for (const ErrorNorm& norm : norms) EXPECT_LE(norm.gain(), 1e3 * least) << norm.name;
 }
 
 }  // namespace

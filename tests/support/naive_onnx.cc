@@ -242,6 +242,7 @@ NaiveTensor evaluated(const OnnxNode& node, const std::vector<NaiveTensor>& in) 
   if (type == "Div") return binary(x, in[1], std::divides<>());
   if (type == "Concat") return joined(in);
   if (type == "Relu") return binary(x, {{}, {0.0}}, [](double a, double b) { return std::max(a, b); });
+  if (type == "PRelu") return binary(x, in[1], [](double a, double b) { return a < 0.0 ? a * b : a; });
   if (type == "Tanh") return binary(x, {{}, {0.0}}, [](double a, double) { return std::tanh(a); });
   if (type == "Flatten") return {{x.shape[0], product(x.shape) / x.shape[0]}, x.values};
   if (type == "BatchNormalization") {

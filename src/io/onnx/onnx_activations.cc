@@ -103,13 +103,13 @@ OnnxValue convert_clip(const OnnxStep& step) {
   return put_activation(step, before, Function::Hardtanh, {.lower = lower, .upper = upper});
 }
 
-/// With one slope it is a leaky relu.
+/// With one slope it is a leaky relu, with several a sum of branches.
 OnnxValue convert_prelu(const OnnxStep& step) {
   const OnnxConstant& slopes = step.constant(1);
   const std::vector<double>& values = step.numbers(slopes);
   step.expect(!values.empty(), "a slope", "none");
   const bool same = std::all_of(values.begin(), values.end(), [&](double s) { return s == values.front(); });
-  step.expect(same, "one slope for all values", "several");
+  if (!same) return put_slopes(step);
   return put_activation(step, step.flow(0), Function::LeakyRelu, {.slope = values.front()});
 }
 

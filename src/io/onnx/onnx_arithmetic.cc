@@ -99,6 +99,14 @@ OnnxFlow put_affine(const OnnxStep& step, const OnnxFlow& flow, double scale, do
                      shift == 0.0 ? Vector() : Vector::Constant(1, shift));
 }
 
+OnnxFlow put_slopes(const OnnxStep& step) {
+  const OnnxFlow flow = natural_layout(step, 0);
+  const Vector slopes = constant_beside(step, 1, flow);
+  const OnnxFlow above = step.put_elementwise(ActivationSpec{Activation(ActivationFunction::Relu)}, flow);
+  const Vector rest = (1.0 - slopes.array()).matrix();
+  return put_sum(step, put_vectors(step, flow, slopes, {}), put_vectors(step, above, rest, {}));
+}
+
 OnnxValue convert_add(const OnnxStep& step) {
   if (step.is_flow(0) && step.is_flow(1)) return put_sum(step, step.flow(0), step.flow(1));
   const std::size_t flows = step.is_flow(0) ? 0 : 1;

@@ -34,6 +34,8 @@ OnnxValue convert_negate(const OnnxStep& step);
 OnnxValue convert_concat(const OnnxStep& step);
 /// scale x + shift with one number each.
 OnnxFlow put_affine(const OnnxStep& step, const OnnxFlow& flow, double scale, double shift);
+/// x above zero and a x below, a slope a for each value: a x + (1 - a) relu(x), a sum of two branches.
+OnnxFlow put_slopes(const OnnxStep& step);
 
 // onnx_activations.cc
 OnnxValue convert_activation(const OnnxStep& step);
