@@ -67,6 +67,10 @@ Certifier::Certifier(const Network& network, const Options& options, const Servi
       "layers of the network have a factor in common (SWAG's low-rank part, a posterior of all layers "
       "together), and certificates need independent layers; keep each layer's own law (project per-layer), "
       "or ask for predictive glm; sample draws from it as it is");
+  require(
+      !options.simulate || !network.has_masks(),
+      "option --simulate: expected dense layers without dropout, or a network with convolutions, pooling or "
+      "residual blocks; the bound of certify without it is formal, and holds always");
   require(!options.simulate || services.simulation != nullptr,
           "option --simulate: needs Services::simulation, which mixcert::simulated provides");
   prepared_->sensitivity = analyse_sensitivity(network);

@@ -87,7 +87,7 @@ std::vector<std::string> certificate_assumptions(const Options& options) {
   if (options.method == Method::Coupled)
     assumptions.emplace_back(
         "method coupled makes its Gaussian of draws of their own; a formal bound beside it is about the "
-        "Gaussian as it is stored, and there is none behind masks");
+        "Gaussian as it is stored, and there is none behind dropout");
   return assumptions;
 }
 

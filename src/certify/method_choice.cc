@@ -30,12 +30,10 @@ bool is_coupled(const Network& network, const Options& options) {
   if (options.method == Method::Coupled) return true;
   const LayerGraph* graph = network.graph();
   if (options.method != Method::Auto || !options.simulate || graph == nullptr) return false;
-  // What cannot be written as a canonical network has no other method.
-  if (!graph->has_canonical_form()) return true;
-  // Behind one hidden layer single outputs have better bounds (F.17), behind masks formal ones alone, which
-  // large networks have none of.
+  // What cannot be written as a canonical network has no other method, and masks have no other simulation.
+  if (!graph->has_canonical_form() || graph->has_masks()) return true;
+  // Behind one hidden layer single outputs have better bounds (F.17).
   const bool is_line = graph->nonlinear_count() == 1 && (graph->outputs() == 1 || options.marginals);
-  if (graph->has_masks()) return graph->written_out() > kSmallMatrices;
   return graph->has_shared_noise() && !is_line;
 }
 

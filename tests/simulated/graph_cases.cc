@@ -1,6 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 #include "simulated/graph_cases.h"
 
+#include <array>
 #include <cmath>
 
 #include "support/random_specs.h"
@@ -62,7 +63,8 @@ namespace {
 /// A list that grows layer by layer, weights of a noise of its own.
 class RandomList {
  public:
-  explicit RandomList(std::uint64_t seed) : generator_(make_generator(seed, Stream::Example, 2913)) {
+  explicit RandomList(std::uint64_t seed, bool is_masked = false)
+      : generator_(make_generator(seed, Stream::Example, is_masked ? 2915 : 2913)), is_masked_(is_masked) {
     shape_ = {random_index(generator_, 1, 2),
               {random_index(generator_, 3, 7), random_index(generator_, 3, 7)},
               true};
@@ -72,10 +74,12 @@ class RandomList {
 
   GraphCase make() {
     add(own_convolution());
-    for (Index i = random_index(generator_, 2, 6); i > 0; --i) add_image_layer();
+    for (Index i = random_index(generator_, 2, is_masked_ ? 4 : 6); i > 0; --i) add_image_layer();
+    if (is_masked_) add(mask());
     add(FlattenSpec{});
     add(dense(generator_, shape_.size(), random_index(generator_, 2, 8), noise_, name()));
     add(activation_spec(pick()));
+    if (is_masked_ && random_index(generator_, 0, 1) > 0) add(DropoutSpec{rate()});
     add(dense(generator_, shape_.size(), random_index(generator_, 1, 3), noise_, name()));
     return {build_graph(layers_), random_vector(generator_, inputs_)};
   }
@@ -100,7 +104,22 @@ class RandomList {
     return scaled(same_convolution(generator_, shape_, random_index(generator_, 0, 2) > 0, name()));
   }
 
+  double rate() {
+    return std::array{0.02, 0.1, 0.3, 0.5, 0.8}[static_cast<std::size_t>(random_index(generator_, 0, 4))];
+  }
+  LayerSpec mask() {
+    switch (random_index(generator_, 0, 2)) {
+      case 0:
+        return DropoutSpec{rate()};
+      case 1:
+        return Dropout2dSpec{rate()};
+      default:
+        return GaussianDropoutSpec{0.3};
+    }
+  }
+
   void add_image_layer() {
+    if (is_masked_ && random_index(generator_, 0, 3) == 0) return add(ResidualSpec{{same(), mask()}});
     switch (random_index(generator_, 0, 6)) {
       case 0:
         return add(AvgPool2dSpec{random_window(generator_, shape_.image, true)});
@@ -121,6 +140,7 @@ class RandomList {
 
   Generator generator_;
   LayerShape shape_;
+  bool is_masked_ = false;
   Index inputs_ = 0, count_ = 0;
   double noise_ = 1.0;
   std::vector<LayerSpec> layers_;
@@ -129,6 +149,16 @@ class RandomList {
 }  // namespace
 
 GraphCase random_case(std::uint64_t seed) { return RandomList(seed).make(); }
+
+GraphCase masked_random_case(std::uint64_t seed) { return RandomList(seed, true).make(); }
+
+GraphCase masked_case(std::uint64_t seed, const LayerSpec& mask, Index outputs) {
+  Generator generator = make_generator(seed, Stream::Example, 2940);
+  const std::vector<LayerSpec> layers = {convolution(generator, {1, {4, 4}, true}, 6, 3, 1, 0.05, "c0"),
+                                         activation_spec(ActivationFunction::Relu), mask, FlattenSpec{},
+                                         dense(generator, 96, outputs, 0.05, "head")};
+  return {build_graph(layers), random_vector(generator, 16)};
+}
 
 std::vector<LayerSpec> lenet_layers(double noise, bool is_maximum) {
   Generator generator = make_generator(5, Stream::Example, 2912);

@@ -26,6 +26,10 @@ LayerSpec pool(bool is_maximum, Index size);
 GraphCase small_case(std::uint64_t seed);
 /// One of every kind of layer that images have, in random order and of random geometry; one to three outputs.
 GraphCase random_case(std::uint64_t seed);
+/// The same with masks of every kind, also inside residual blocks.
+GraphCase masked_random_case(std::uint64_t seed);
+/// conv, relu, `mask`, dense.
+GraphCase masked_case(std::uint64_t seed, const LayerSpec& mask, Index outputs);
 /// 1 x 28 x 28, two convolutions with pooling, three dense layers; a picture for them.
 std::vector<LayerSpec> lenet_layers(double noise, bool is_maximum);
 Vector lenet_input();

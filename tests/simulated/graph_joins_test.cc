@@ -90,7 +90,7 @@ TEST(GraphJoins, BoundsOfTheCouplingAreAboveItsCost) {
     const GraphCoupling coupling(at.graph, {at.input, 0.0}, settings);
     const GraphNorms norms(at.graph);
     const Vector plain = coupling.costs(DrawUse::Statistic, 500);
-    const Vector raised = coupling.costs(DrawUse::Statistic, 500, &norms);
+    const Vector raised = coupling.proven_costs(DrawUse::Statistic, 500, norms);
     EXPECT_TRUE((raised.array() >= plain.array()).all());
     EXPECT_LE((raised - plain).maxCoeff(), 1e-6 * (1.0 + plain.maxCoeff()));
     const SimulatedBound bound = coupling.bound(norms);

@@ -22,14 +22,8 @@ NormalSource source_of(Generator& generator) {
   return [&](Matrix& out) { out = random_matrix(generator, out.rows(), out.cols()); };
 }
 
-/// conv, relu, dropout of elements or channels, dense.
-GraphCase masked_case(std::uint64_t seed, bool channels, double rate, Index outputs) {
-  Generator generator = make_generator(seed, Stream::Example, 2940);
-  const LayerSpec mask = channels ? LayerSpec(Dropout2dSpec{rate}) : LayerSpec(DropoutSpec{rate});
-  const std::vector<LayerSpec> layers = {convolution(generator, {1, {4, 4}, true}, 6, 3, 1, 0.05, "c0"),
-                                         activation_spec(ActivationFunction::Relu), mask, FlattenSpec{},
-                                         dense(generator, 96, outputs, 0.05, "head")};
-  return {build_graph(layers), random_vector(generator, 16)};
+LayerSpec mask_of(bool channels, double rate) {
+  return channels ? LayerSpec(Dropout2dSpec{rate}) : LayerSpec(DropoutSpec{rate});
 }
 
 LinearSurrogate surrogate_of(const GraphCase& at, Generator& generator) {
@@ -41,7 +35,7 @@ LinearSurrogate surrogate_of(const GraphCase& at, Generator& generator) {
 TEST(LinearMasks, TheMixtureHasTheMomentsOfTheSurrogate) {
   for (const bool channels : {false, true}) {
     for (const Index components : {1, 4, 64}) {
-      const GraphCase at = masked_case(3, channels, 0.3, 2);
+      const GraphCase at = masked_case(3, mask_of(channels, 0.3), 2);
       Generator generator = make_generator(4, Stream::Example, 2941);
       const LinearSurrogate surrogate = surrogate_of(at, generator);
       const MaskMixture made = mask_mixture(at.graph, surrogate, components);
@@ -123,7 +117,7 @@ TEST(LinearMasks, DistancesAreNoSmallerThanExactOnes) {
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
     SCOPED_TRACE(seed);
     const double rate = seed % 4 == 0 ? 0.5 : 0.1;
-    const GraphCase at = masked_case(seed, true, rate, 1);
+    const GraphCase at = masked_case(seed, mask_of(true, rate), 1);
     Generator generator = make_generator(seed, Stream::Example, 2942);
     const LinearSurrogate surrogate = surrogate_of(at, generator);
     const MaskMixture made = mask_mixture(at.graph, surrogate, seed % 3 == 0 ? 1 : 8);
@@ -148,7 +142,7 @@ TEST(GraphCoupling, KeepsMasksWhereThatIsBetter) {
   int kept = 0;
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     SCOPED_TRACE(seed);
-    const GraphCase at = masked_case(seed, seed % 2 == 0, 0.2, 1);
+    const GraphCase at = masked_case(seed, mask_of(seed % 2 == 0, 0.2), 1);
     const GraphCoupling coupling(at.graph, {at.input}, {.seed = seed, .threads = 2}, 8);
     kept += coupling.beyond_cost() > 0.0 ? 1 : 0;
     const double upper = std::sqrt(coupling.costs(DrawUse::Statistic, 20000).mean()) + coupling.beyond_cost();

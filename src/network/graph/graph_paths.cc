@@ -25,6 +25,14 @@ Matrix mask_factors(const Mask& mask, const Matrix& normals) {
 
 namespace {
 
+/// No less than how far the threshold of mask_factors is from the exact quantile: its residual over the
+/// density there, and what rounds in both (erfc and exp are off by about (1 + x^2) u of themselves).
+double threshold_error(double rate) {
+  const double tail = std::min(rate, 1.0 - rate), x = std::abs(normal_quantile(rate));
+  const double rounding = 16.0 * kUnitRoundoff * (1.0 + x * x) * tail;
+  return 2.0 * (std::abs(normal_tail(x) - tail) + rounding) / normal_density(x);
+}
+
 Matrix masked(const MaskNode& node, const Matrix& normals, const Matrix& values) {
   Matrix made = values;
   const Matrix own = mask_factors(node.mask, normals);
@@ -127,6 +135,30 @@ Matrix run_nodes(const LayerGraph& graph, Matrix inputs, const NodeVisitor& visi
 }
 
 }  // namespace
+
+Eigen::Array<bool, Eigen::Dynamic, 1> undecided_draws(const LayerGraph& graph,
+                                                      const BlockRandomness& randomness,
+                                                      double normal_error) {
+  Eigen::Array<bool, Eigen::Dynamic, 1> undecided =
+      Eigen::Array<bool, Eigen::Dynamic, 1>::Constant(randomness.numbers.front().cols(), false);
+  for (Index k = 0; k < graph.size(); ++k) {
+    const auto* node = std::get_if<MaskNode>(&graph.node(k).work);
+    if (node == nullptr || !node->jumps()) continue;
+    const double rate = node->mask.rate(), threshold = normal_quantile(rate);
+    const double band = normal_error + threshold_error(rate);
+    const Matrix& normals = randomness.numbers[static_cast<std::size_t>(k)];
+    // Not "<=", so that a band that is no number leaves everything open.
+    undecided = undecided || !((normals.array() - threshold).abs() > band).colwise().all().transpose();
+  }
+  return undecided;
+}
+
+Matrix run_means(const LayerGraph& graph, ConstVectorRef input, const NodeVisitor& visit) {
+  return run_nodes(
+      graph, input, visit,
+      [](Index /*k*/, const AffineOperator& layer, const Matrix& x) { return layer.apply(x); },
+      [](Index /*k*/, const MaskNode& /*node*/, const Matrix& x) { return x; });
+}
 
 Matrix run_block(const LayerGraph& graph, ConstVectorRef input, const BlockRandomness& randomness,
                  const NodeVisitor& visit) {

@@ -28,11 +28,17 @@ using NodeVisitor = std::function<void(Index node, const std::vector<const Matri
 Matrix run_block(const LayerGraph& graph, ConstVectorRef input, const BlockRandomness& randomness,
                  const NodeVisitor& visit = {});
 
+/// The path of numbers: all normals are zero, all factors of masks are one.
+Matrix run_means(const LayerGraph& graph, ConstVectorRef input, const NodeVisitor& visit = {});
+
 /// One draw of the network at several inputs, a column for each: masks and noise are drawn anew at each.
 Matrix run_jointly(const LayerGraph& graph, const Matrix& inputs, const NormalSource& source);
 
 /// Factors of mean one, of a normal each.
 Matrix mask_factors(const Mask& mask, const Matrix& normals);
+/// Draws of which normals that are off by `normal_error` leave it open whether a mask drops.
+Eigen::Array<bool, Eigen::Dynamic, 1> undecided_draws(const LayerGraph& graph,
+                                                      const BlockRandomness& randomness, double normal_error);
 
 /// The place of the largest of a window's pixels; the first of several.
 Index winner(const std::vector<Index>& window, const double* plane);

@@ -48,8 +48,7 @@ CoupledService coupled_service(const CancelFlag* cancel) {
     require(network.graph() != nullptr, "coupled_service: expected a network with a graph");
     const LayerGraph& graph = *network.graph();
     check_memory(graph, options);
-    const bool is_proven = options.simulate && graph_tail_refusal(graph).empty();
-    const auto norms = is_proven ? std::make_shared<const GraphNorms>(graph) : nullptr;
+    const auto norms = options.simulate ? std::make_shared<const GraphNorms>(graph) : nullptr;
     return [&network, &graph, norms, options, cancel](ConstVectorRef input, Index index) {
       // Threads go over inputs.
       const SimulationSettings settings{.draws = options.draws,
@@ -63,7 +62,6 @@ CoupledService coupled_service(const CancelFlag* cancel) {
                                    options.components);
       CoupledLaw law{coupling.mixture(), {}, {}, coupling.beyond_cost(), {}};
       law.bound.failure_probability = options.simulation_failure;
-      law.bound.gap = graph_tail_refusal(graph);
       if (norms) law.bound = coupling.bound(*norms);
       if (const Index count = statistic_draws(options, law); count > 0) {
         law.costs = coupling.costs(DrawUse::Statistic, count);

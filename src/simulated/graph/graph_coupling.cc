@@ -9,6 +9,7 @@
 #include "mixture/verified_norm.h"
 #include "simulated/box_muller.h"
 #include "simulated/coupling_limit.h"
+#include "simulated/graph/draw_errors.h"
 #include "simulated/graph/linear_masks.h"
 
 namespace mixcert {
@@ -16,6 +17,7 @@ namespace {
 
 /// Draws that choose the affine maps, and those that choose centre and clip.
 constexpr Index kMapDraws = 256, kCentreDraws = 1024;
+constexpr const char* kNotFinite = "simulation: a draw is not finite; numbers of the network are too large";
 
 /// work(first draw, randomness) for blocks of this network's own size: the same numbers for every number of
 /// threads.
@@ -78,13 +80,15 @@ void GraphCoupling::choose_masks(Index components) {
   MaskMixture linear = mask_mixture(graph_, surrogate_, components);
   form_ = MaskForm::Factor;
   const Matrix off = differences(DrawUse::Centre, kCentreDraws);
-  if (!(cost(off) + linear.distance < of_normals)) {
+  if (cost(off) + linear.distance < of_normals) {
+    centre_ += off.rowwise().mean();
+    beyond_cost_ = linear.distance;
+  } else {
     form_ = MaskForm::Normal;
-    return;
+    linear = mask_mixture(graph_, surrogate_, 1);
   }
-  centre_ += off.rowwise().mean();
   mixture_ = shifted(linear.mixture, centre_);
-  beyond_cost_ = linear.distance;
+  mask_distance_ = linear.distance;
 }
 
 Matrix GraphCoupling::differences(DrawUse use, Index draws) const {
@@ -98,71 +102,58 @@ Matrix GraphCoupling::differences(DrawUse use, Index draws) const {
   return off;
 }
 
-DrawRow GraphCoupling::draw_costs(const BlockRandomness& randomness, const GraphNorms* norms) const {
-  const Index draws = randomness.numbers.front().cols();
-  std::vector<DrawRow> errors(static_cast<std::size_t>(graph_.size()), DrawRow::Zero(draws));
-  errors.front().setConstant(input_.error);
-  const auto visit = [&](Index k, const std::vector<const Matrix*>& in, const Matrix& out) {
-    const GraphNode& node = graph_.node(k);
-    DrawRow& own = errors[static_cast<std::size_t>(k)];
-    const DrawRow& before = errors[static_cast<std::size_t>(node.from.front())];
-    if (const auto* affine = std::get_if<AffineNode>(&node.work)) {
-      own = affine->layer->draw_error(norms->affine(k), *in.front(), before,
-                                      randomness.numbers[static_cast<std::size_t>(k)], kNormalError);
-    } else if (const auto* act = std::get_if<ActivationNode>(&node.work)) {
-      own = activation_error(ActivationMap(act->activation), norms->stretch(k), *in.front(), before);
-    } else if (std::holds_alternative<SumNode>(node.work)) {
-      for (std::size_t i = 0; i < in.size(); ++i)
-        own += errors[static_cast<std::size_t>(node.from[i])] + rounding_gamma(4) * column_norms(*in[i]);
-    } else if (std::holds_alternative<ConcatNode>(node.work)) {
-      for (const Index from : node.from)
-        own = own.binaryExpr(errors[static_cast<std::size_t>(from)],
-                             [](double a, double b) { return enlarged(std::hypot(a, b)); });
-    } else {
-      own = norms->stretch(k) * before;
-    }
-    own = enlarged(own) + kUnderflow;
-    (void)out;
-  };
-  const Matrix y =
-      run_block(graph_, input_.values, randomness, norms != nullptr ? NodeVisitor(visit) : NodeVisitor());
-  const Matrix surrogate = surrogate_.centred(graph_, randomness, form_).colwise() + centre_;
-  const DrawRow distance = column_norms(y - surrogate);
-  if (norms == nullptr) return distance.square();
-  DrawRow numbers = DrawRow::Zero(draws);
-  for (const Matrix& own : randomness.numbers) {
-    if (own.rows() > 0) numbers += own.colwise().squaredNorm().transpose().array();
-  }
+DrawRow GraphCoupling::proven_costs(const BlockRandomness& randomness, const GraphNorms& norms) const {
+  DrawErrors errors(norms, randomness, input_.error);
+  const Matrix y = run_block(
+      graph_, input_.values, randomness,
+      [&](Index k, const std::vector<const Matrix*>& in, const Matrix& out) { errors.visit(k, in, out); });
+  const Matrix surrogate = surrogate_.centred(graph_, randomness, MaskForm::Factor).colwise() + centre_;
   const double root = std::sqrt(static_cast<double>(normals_));
-  const DrawRow rounding = kNormalError * root * factor_size_ +
-                           rounding_gamma(normals_ + 2 * graph_.size() + 16) *
-                               (factor_size_ * numbers.sqrt() + centre_.norm() + column_norms(y));
-  return enlarged((distance + errors.back() + rounding).square());
+  const DrawRow rounding =
+      kNormalError * root * factor_size_ +
+      rounding_gamma(normals_ + 2 * graph_.size() + 24) *
+          (factor_size_ * surrogate_numbers(graph_, randomness) + centre_.norm() + column_norms(y));
+  return enlarged((column_norms(y - surrogate) + errors.of_outputs() + rounding).square());
 }
 
-Vector GraphCoupling::costs(DrawUse use, Index draws, const GraphNorms* norms) const {
+Vector GraphCoupling::costs(DrawUse use, Index draws) const {
+  const Vector costs = differences(use, draws).colwise().squaredNorm();
+  require(costs.allFinite(), kNotFinite);
+  return costs;
+}
+
+Vector GraphCoupling::proven_costs(DrawUse use, Index draws, const GraphNorms& norms) const {
   Vector costs(draws);
   for_each_graph_block(graph_, settings_.plan(use, draws), settings_.threads, settings_.cancel,
                        [&](Index first, const BlockRandomness& randomness) {
-                         const DrawRow own = draw_costs(randomness, norms);
+                         const DrawRow own = proven_costs(randomness, norms);
                          costs.segment(first, own.size()) = own.matrix();
                        });
-  require(costs.allFinite(), "simulation: a draw is not finite; numbers of the network are too large");
+  require(!costs.hasNaN(), kNotFinite);
   return costs;
+}
+
+double GraphCoupling::jumps_of_surrogate() const {
+  double sum = 0.0;
+  for (Index k = 0; k < graph_.size(); ++k) {
+    const auto* node = std::get_if<MaskNode>(&graph_.node(k).work);
+    if (node != nullptr && node->jumps())
+      sum += standardised_jump_weight(node->mask) * surrogate_.factor(k).squaredNorm();
+  }
+  return enlarged(sum);
 }
 
 SimulatedBound GraphCoupling::bound(const GraphNorms& norms) const {
   SimulatedBound result;
   result.failure_probability = settings_.failure_probability;
-  result.gap = graph_tail_refusal(graph_);
-  if (result.gap.empty() && !norms.is_ordinary()) result.gap = "numbers of the network are too large";
+  if (!norms.is_ordinary()) result.gap = "numbers of the network are too large";
   if (!result.gap.empty()) return result;
-  const Matrix covariance = mixture_.component(0).covariance.to_dense();
   const double rounding = rounding_gamma(normals_ + 16) * factor_size_ * factor_size_;
-  const double signal = enlarged(std::sqrt(spectral_norm(covariance) + rounding));
+  const double signal =
+      enlarged(std::sqrt(spectral_norm(surrogate_.covariance()) + rounding + jumps_of_surrogate()));
   const GraphSlopes slopes(norms, input_);
   const SlopeTail tail([&](double q) { return enlarged(signal + slopes.of_outputs(q)); });
-  const CouplingPlan plan(costs(DrawUse::Centre, kCentreDraws, &norms), tail, settings_.draws,
+  const CouplingPlan plan(proven_costs(DrawUse::Centre, kCentreDraws, norms), tail, settings_.draws,
                           settings_.failure_probability);
   const double failure =
       failure_left(settings_, static_cast<double>(plan.draws) * static_cast<double>(normals_));
@@ -170,14 +161,15 @@ SimulatedBound GraphCoupling::bound(const GraphNorms& norms) const {
     result.gap = kNothingLeft;
     return result;
   }
-  const ClippedCosts clipped(costs(DrawUse::Main, plan.draws, &norms), plan.clip);
+  const ClippedCosts clipped(proven_costs(DrawUse::Main, plan.draws, norms), plan.clip);
   result.draws = plan.draws;
   result.coupled_cost = std::sqrt(clipped.mean);
   // The stored covariance is off by rounding (Powers and Stormer); twice where its positive part is meant.
   const double stored = std::sqrt(2.0 * std::sqrt(static_cast<double>(graph_.outputs())) * rounding);
-  result.w2 = enlarged(std::sqrt(mean_cost_bound(clipped, plan.clip, tail, failure)) + stored);
+  result.w2 =
+      enlarged(std::sqrt(mean_cost_bound(clipped, plan.clip, tail, failure)) + stored + mask_distance_);
   if (std::isfinite(result.w2)) {
-    result.theorem = "O.7";
+    result.theorem = graph_.has_masks() ? "O.22" : "O.7";
   } else {
     result.w2 = std::numeric_limits<double>::quiet_NaN();
     result.gap = "there are too few draws for the tail of this network";

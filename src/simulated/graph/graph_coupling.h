@@ -28,15 +28,18 @@ class GraphCoupling {
   [[nodiscard]] double beyond_cost() const { return beyond_cost_; }
   /// y - c - (y^ - E y^) of draws, a column each.
   [[nodiscard]] Matrix differences(DrawUse use, Index draws) const;
-  /// |y - y^|^2 of draws; with norms each is no less than the exact one.
-  [[nodiscard]] Vector costs(DrawUse use, Index draws, const GraphNorms* norms = nullptr) const;
-  /// A bound of W2 to mixture() certified by simulation (O.7); a gap where there is none.
+  /// |y - y^|^2 of draws.
+  [[nodiscard]] Vector costs(DrawUse use, Index draws) const;
+  /// The same with masks that stay masks, none below the exact one (O.22).
+  [[nodiscard]] Vector proven_costs(DrawUse use, Index draws, const GraphNorms& norms) const;
+  /// A bound of W2 to mixture() certified by simulation (O.7), (O.22); a gap where there is none.
   [[nodiscard]] SimulatedBound bound(const GraphNorms& norms) const;
 
  private:
   void choose_masks(Index components);
-  /// Errors of the drawn outputs, in Euclidean norm.
-  [[nodiscard]] DrawRow draw_costs(const BlockRandomness& randomness, const GraphNorms* norms) const;
+  [[nodiscard]] DrawRow proven_costs(const BlockRandomness& randomness, const GraphNorms& norms) const;
+  /// No less than what the jumps of the surrogate's masks add to its squared slope (O.22).
+  [[nodiscard]] double jumps_of_surrogate() const;
 
   const LayerGraph& graph_;
   GraphInput input_;
@@ -46,8 +49,9 @@ class GraphCoupling {
   Vector centre_;
   GaussianMixture mixture_;
   double beyond_cost_ = 0.0;
-  double factor_size_ = 0.0;  ///< |L|_F
-  Index normals_ = 0;         ///< of one draw
+  double mask_distance_ = 0.0;  ///< of the surrogate whose masks stay masks to mixture()
+  double factor_size_ = 0.0;    ///< |L|_F
+  Index normals_ = 0;           ///< of one draw
 };
 
 }  // namespace mixcert

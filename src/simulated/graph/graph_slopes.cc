@@ -35,31 +35,31 @@ double norm_before(const GraphNode& node, const std::vector<double>& norms) {
   return sum;
 }
 
-}  // namespace
-
-std::string graph_tail_refusal(const LayerGraph& graph) {
-  if (graph.has_masks()) return "no tail is proven behind dropout";
-  return "";
+/// How much the random factors of a mask move the values behind it, as normals do or by jumps, where those in
+/// front are off the path by `before`.
+double mask_source(const MaskNode& node, const MaskedValues& path, double before) {
+  if (!node.jumps()) return std::sqrt(node.mask.variance().upper) * (path.largest + before);
+  return std::sqrt(jump_weight(node.mask)) / node.mask.keep() * (path.total + before);
 }
+
+}  // namespace
 
 GraphNorms::GraphNorms(const LayerGraph& graph) : graph_(graph) {
   for (Index k = 0; k < graph.size(); ++k) {
-    nodes_.push_back(std::visit(Overloaded{[](const AffineNode& node) -> Node {
-                                             return {node.layer->norms(), 0.0};
-                                           },
-                                           [](const ActivationNode& node) -> Node {
-                                             return {{}, node.activation.lipschitz().upper};
-                                           },
-                                           [](const MaximumNode& node) -> Node {
-                                             return {{}, enlarged(stretch_of(node))};
-                                           },
-                                           [](const MaskNode&) -> Node {
-                                             return {{}, INFINITY};
-                                           },
-                                           [](const OneOf<InputNode, SumNode, ConcatNode> auto&) -> Node {
-                                             return {{}, 1.0};
-                                           }},
-                                graph.node(k).work));
+    nodes_.push_back(
+        std::visit(Overloaded{[](const AffineNode& node) -> Node {
+                                return {node.layer->norms(), 0.0};
+                              },
+                              [](const ActivationNode& node) -> Node {
+                                return {{}, node.activation.lipschitz().upper};
+                              },
+                              [](const MaximumNode& node) -> Node {
+                                return {{}, enlarged(stretch_of(node))};
+                              },
+                              [](const OneOf<InputNode, MaskNode, SumNode, ConcatNode> auto&) -> Node {
+                                return {{}, 1.0};
+                              }},
+                   graph.node(k).work));
   }
 }
 
@@ -70,6 +70,8 @@ bool GraphNorms::is_ordinary() const {
 }
 
 double GraphNorms::stretch(Index node, double q) const {
+  if (const auto* mask = std::get_if<MaskNode>(&graph_.node(node).work))
+    return mask_stretch(*mask, graph_.node(node).random_count(), q);
   if (!std::holds_alternative<AffineNode>(graph_.node(node).work)) return at(node).stretch;
   const AffineOperator::Norms& own = at(node).affine;
   return enlarged(own.mean + std::sqrt(own.noise + (q - 2.0) * own.noise_largest));
@@ -78,8 +80,6 @@ double GraphNorms::stretch(Index node, double q) const {
 GraphSlopes::GraphSlopes(const GraphNorms& norms, const GraphInput& input)
     : norms_(norms), nodes_(static_cast<std::size_t>(norms.graph().size())) {
   const LayerGraph& graph = norms.graph();
-  const NormalSource zeros = [](Matrix& out) { out.setZero(); };
-  // The path of numbers: all normals are zero.
   const auto visit = [&](Index k, const std::vector<const Matrix*>& in, const Matrix& out) {
     Node& own = nodes_[static_cast<std::size_t>(k)];
     const Vector x = in.front()->col(0);
@@ -96,11 +96,12 @@ GraphSlopes::GraphSlopes(const GraphNorms& norms, const GraphInput& input)
                             for (const Matrix* one : in)
                               own.error += rounding_gamma(static_cast<Index>(in.size())) * one->norm();
                           },
-                          [](const OneOf<InputNode, MaximumNode, MaskNode, ConcatNode> auto&) {}},
+                          [&](const MaskNode& node) { own.masked = masked_values(node, x); },
+                          [](const OneOf<InputNode, MaximumNode, ConcatNode> auto&) {}},
                graph.node(k).work);
   };
   nodes_.front().error = input.error;
-  (void)run_block(graph, input.values, BlockRandomness(graph, 1, zeros), visit);
+  (void)run_means(graph, input.values, visit);
 }
 
 double GraphSlopes::of_outputs(double q) const {
@@ -112,9 +113,14 @@ double GraphSlopes::of_outputs(double q) const {
   for (std::size_t k = 1; k < count; ++k) {
     const Node& own = nodes_[k];
     const double before = norm_before(graph.node(static_cast<Index>(k)), phi);
-    const double noise = std::sqrt(own.noise.total + (q - 2.0) * own.noise.largest * own.noise.largest);
+    const auto* mask = std::get_if<MaskNode>(&graph.node(static_cast<Index>(k)).work);
+    const double noise = mask != nullptr
+                             ? mask_noise(*mask, own.masked, q)
+                             : std::sqrt(own.noise.total + (q - 2.0) * own.noise.largest * own.noise.largest);
     phi[k] = enlarged(norms_.stretch(static_cast<Index>(k), q) * before + noise + own.error + kUnderflow);
-    source[k] = enlarged(own.noise.largest + own.noise.change * before + kUnderflow);
+    source[k] = enlarged(mask != nullptr ? mask_source(*mask, own.masked, before)
+                                         : own.noise.largest + own.noise.change * before) +
+                kUnderflow;
   }
   // reach: how a source at a node reaches the outputs; later nodes are independent of it.
   reach.back() = 1.0;

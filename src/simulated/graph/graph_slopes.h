@@ -1,19 +1,17 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // How fast a network's output can move with the normals that it is drawn from, docs/theory/graphs.md (O.6):
-// the moments of slopes of (F.6) for layers of every kind, one node after the other.
+// the moments of slopes of (F.6) for layers of every kind, one node after the other, and of the jumps of
+// masks (O.21).
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "network/graph/layer_graph.h"
+#include "simulated/graph/mask_tails.h"
 #include "simulated/slope_moments.h"
 
 namespace mixcert {
-
-/// Why nothing is proven of the tails of a network; empty: something is.
-std::string graph_tail_refusal(const LayerGraph& graph);
 
 /// Norms of all layers: what belongs to the network and not to an input.
 class GraphNorms {
@@ -52,12 +50,14 @@ class GraphSlopes {
  public:
   GraphSlopes(const GraphNorms& norms, const GraphInput& input);
 
-  /// No less than the norm of order q >= 2 of the slope of the outputs in all normals.
+  /// No less than the norm of order q >= 2 of the slope of the outputs in all normals, and of their jumps in
+  /// all masks, weighed by (O.21).
   [[nodiscard]] double of_outputs(double q) const;
 
  private:
   struct Node {
     AffineOperator::NoiseAt noise;  ///< at the path's activations
+    MaskedValues masked;            ///< of a mask: the path's values in front of it
     double error = 0.0;             ///< by which the path, computed, is off at this node
   };
 

@@ -34,8 +34,9 @@ class Dropout2dKind final : public NoiseLayer<Dropout2dSpec> {
   /// The canonical network has a factor for each neuron.
   void expand(ChainBuilder& builder) const override {
     require(spec().rate == 0.0 || builder.shape().positions() == 1,
-            "dropout2d: drops whole channels, for which there is no formal bound; certify --simulate has an "
-            "estimate, sample draws from it");
+            "dropout2d: drops whole channels, for which there is no formal bound; certify --simulate has one "
+            "that "
+            "is certified by simulation");
     builder.chain().mask(builder.title(), Mask::bernoulli(spec().rate));
   }
   void add_to(GraphBuilder& builder) const override {
