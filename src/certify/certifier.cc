@@ -43,7 +43,8 @@ Certifier::Certifier(const Network& network, const Options& options, const Servi
   if (is_coupled(network, options)) {
     require(network.graph() != nullptr,
             "method coupled: expected a network with random convolutions, pooling or residual blocks and "
-            "independent Gaussian weights; for dense layers method moment with simulate does the same");
+            "independent Gaussian weights; for dense layers without dropout method moment with simulate "
+            "does the same");
     require(services.coupled != nullptr,
             "method coupled: needs Services::coupled, which mixcert::simulated provides");
     Options own = options;
@@ -69,8 +70,8 @@ Certifier::Certifier(const Network& network, const Options& options, const Servi
       "or ask for predictive glm; sample draws from it as it is");
   require(
       !options.simulate || !network.has_masks(),
-      "option --simulate: expected dense layers without dropout, or a network with convolutions, pooling or "
-      "residual blocks; the bound of certify without it is formal, and holds always");
+      "option --simulate: behind dropout expected a network with convolutions, pooling or residual blocks, "
+      "and method auto or coupled; the bound of certify without it is formal, and holds always");
   require(!options.simulate || services.simulation != nullptr,
           "option --simulate: needs Services::simulation, which mixcert::simulated provides");
   prepared_->sensitivity = analyse_sensitivity(network);

@@ -41,7 +41,8 @@ double mean_cost_bound(const ClippedCosts& costs, double clip, const SlopeTail& 
 }
 
 CouplingPlan::CouplingPlan(const Vector& pilot, const SlopeTail& tail, Index most, double failure)
-    : clip(kBeyondLargest * kBeyondLargest * pilot.maxCoeff()), draws(1024) {
+    : clip(kBeyondLargest * kBeyondLargest * pilot.array().isFinite().select(pilot, 0.0).maxCoeff()),
+      draws(1024) {
   ClippedCosts expected(pilot, clip);
   expected.beyond = 0;
   const auto promise = [&](Index count) {

@@ -7,12 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 
 #include "simulated/graph/graph_coupling.h"
 #include "simulated/graph_cases.h"
+#include "simulated/normal_line.h"
 #include "support/random_specs.h"
 
 namespace mixcert::testing {
@@ -70,23 +70,6 @@ Vector draws_of(const GaussianMixture& mixture, Index count, Generator& generato
   return all;
 }
 
-/// A law on the line: weights, means, deviations of normals.
-struct Line {
-  std::vector<std::array<double, 3>> parts;
-
-  [[nodiscard]] double below(double x) const {
-    double sum = 0.0;
-    for (const auto& [weight, mean, deviation] : parts)
-      sum += weight * 0.5 * std::erfc((mean - x) / deviation * M_SQRT1_2);
-    return sum;
-  }
-  [[nodiscard]] double quantile(double level) const {
-    double low = -100.0, high = 100.0;
-    for (int i = 0; i < 60; ++i) (below(0.5 * (low + high)) < level ? low : high) = 0.5 * (low + high);
-    return 0.5 * (low + high);
-  }
-};
-
 /// The surrogate's law, all states of its masks.
 Line law_of(const LayerGraph& graph, const LinearSurrogate& surrogate, double rate) {
   double variance = 0.0;
@@ -126,14 +109,9 @@ TEST(LinearMasks, DistancesAreNoSmallerThanExactOnes) {
     for (Index i = 0; i < made.mixture.size(); ++i)
       stored.parts.push_back({made.mixture.weights()(i), made.mixture.component(i).mean(0),
                               std::sqrt(made.mixture.component(i).covariance.variances()(0))});
-    double squares = 0.0;
-    const int levels = 4000;
-    for (int i = 0; i < levels; ++i) {
-      const double level = (i + 0.5) / levels;
-      squares += std::pow(exact.quantile(level) - stored.quantile(level), 2) / levels;
-    }
-    least = std::min(least, made.distance / std::sqrt(squares));
-    EXPECT_GE(made.distance, std::sqrt(squares));
+    const double distance = line_distance(exact, stored, 4000);
+    least = std::min(least, made.distance / distance);
+    EXPECT_GE(made.distance, distance);
   }
   std::printf("distances of masks' sums over exact ones: at least %.2f\n", least);
 }
@@ -143,7 +121,7 @@ TEST(GraphCoupling, KeepsMasksWhereThatIsBetter) {
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     SCOPED_TRACE(seed);
     const GraphCase at = masked_case(seed, mask_of(seed % 2 == 0, 0.2), 1);
-    const GraphCoupling coupling(at.graph, {at.input}, {.seed = seed, .threads = 2}, 8);
+    const GraphCoupling coupling(at.graph, {at.input}, {.seed = seed, .threads = 2}, 8, false);
     kept += coupling.beyond_cost() > 0.0 ? 1 : 0;
     const double upper = std::sqrt(coupling.costs(DrawUse::Statistic, 20000).mean()) + coupling.beyond_cost();
     Generator generator = make_generator(seed, Stream::Example, 2943);

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -15,6 +16,7 @@
 #include "simulated/box_muller.h"
 #include "simulated/graph/graph_coupling.h"
 #include "simulated/graph_cases.h"
+#include "simulated/normal_line.h"
 #include "support/random_specs.h"
 
 namespace mixcert::testing {
@@ -47,6 +49,16 @@ TEST(MaskTails, EntropyOfTwoPointsIsBelowTheSquaredJump) {
                 1e-6 * standardised_jump_weight(mask));
   }
   EXPECT_GT(closest, 0.98);  // the constant is sharp
+}
+
+TEST(MaskTails, WeightsOfRareMasksAreNotTooSmall) {
+  for (const double rate : {1e-300, 8.33e-17, 7.7e-15, 1e-13, 3.3e-10, 1e-6, 0.01, 0.2}) {
+    const long double p = rate, kappa = 1.0L - p;
+    const long double exact = (std::log1p(-p) - std::log(p)) / (kappa - p);
+    EXPECT_GE(2.0L * jump_weight(Mask::bernoulli(rate)) / kappa, exact);
+    EXPECT_LE(2.0L * jump_weight(Mask::bernoulli(rate)) / kappa, exact * 1.00001L);
+    EXPECT_GE(2.0L * p * standardised_jump_weight(Mask::bernoulli(rate)), exact);
+  }
 }
 
 TEST(MaskTails, MomentsOfMaskNoiseAreNoSmallerThanEnumerated) {
@@ -139,6 +151,61 @@ TEST(GraphCoupling, FailsBehindMasksAsRarelyAsItSays) {
               static_cast<int>(failures), static_cast<int>(bounds));
   EXPECT_GE(bounds, 30);
   EXPECT_LE(10 * failures, bounds);
+}
+
+/// Two convolutions with dropout of channels behind each, all weights fixed: six masks, one output.
+GraphCase six_masks(std::uint64_t seed, double rate) {
+  Generator generator = make_generator(seed, Stream::Example, 2962);
+  const std::vector<LayerSpec> layers = {
+      convolution(generator, {1, {4, 4}, true}, 3, 3, 1, 0.0, "c0"),
+      activation_spec(ActivationFunction::Relu),
+      Dropout2dSpec{rate},
+      convolution(generator, {3, {4, 4}, true}, 3, 3, 1, 0.0, "c1"),
+      activation_spec(seed % 2 == 0 ? ActivationFunction::Relu : ActivationFunction::Tanh),
+      Dropout2dSpec{rate},
+      FlattenSpec{},
+      dense(generator, 48, 1, 0.0, "head")};
+  return {build_graph(layers), random_vector(generator, 16)};
+}
+
+/// W2 between the output, all states of the masks enumerated, and a mixture on the line.
+double exact_distance(const GraphCase& at, double rate, const GaussianMixture& mixture) {
+  Line law, stored;
+  BlockRandomness randomness(at.graph, 1, [](Matrix& out) { out.setZero(); });
+  for (unsigned state = 0; state < 64U; ++state) {
+    unsigned bits = state;
+    double weight = 1.0;
+    for (Index k = 0; k < at.graph.size(); ++k) {
+      if (!std::holds_alternative<MaskNode>(at.graph.node(k).work)) continue;
+      for (double& normal : randomness.numbers[static_cast<std::size_t>(k)].reshaped()) {
+        normal = (bits & 1U) != 0 ? -50.0 : 50.0;
+        weight *= (bits & 1U) != 0 ? rate : 1.0 - rate;
+        bits >>= 1U;
+      }
+    }
+    law.parts.push_back({weight, run_block(at.graph, at.input, randomness)(0, 0), 0.0});
+  }
+  for (Index i = 0; i < mixture.size(); ++i)
+    stored.parts.push_back({mixture.weights()(i), mixture.component(i).mean(0),
+                            std::sqrt(mixture.component(i).covariance.variances()(0))});
+  return line_distance(law, stored, 4000);
+}
+
+TEST(GraphCoupling, BoundsBehindMasksHoldTheEnumeratedLaw) {
+  double least = INFINITY;
+  for (std::uint64_t seed = 0; seed < 24; ++seed) {
+    SCOPED_TRACE(seed);
+    const double rate = std::array{0.02, 0.1, 0.5, 0.8}[seed % 4];
+    const GraphCase at = six_masks(seed, rate);
+    const GraphCoupling coupling(at.graph, {at.input}, {.draws = 16384, .seed = seed, .threads = 2},
+                                 seed % 3 == 0 ? 8 : 1);
+    const SimulatedBound bound = coupling.bound(GraphNorms(at.graph));
+    ASSERT_TRUE(bound.exists()) << bound.gap;
+    const double exact = exact_distance(at, rate, coupling.mixture());
+    EXPECT_GE(bound.w2, exact);
+    least = std::min(least, bound.w2 / exact);
+  }
+  std::printf("bounds behind masks over enumerated distances: at least %.3f\n", least);
 }
 
 TEST(GraphCoupling, AMaskThatAnErrorCouldFlipCostsEverything) {

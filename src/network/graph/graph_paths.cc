@@ -26,7 +26,9 @@ Matrix mask_factors(const Mask& mask, const Matrix& normals) {
 namespace {
 
 /// No less than how far the threshold of mask_factors is from the exact quantile: its residual over the
-/// density there, and what rounds in both (erfc and exp are off by about (1 + x^2) u of themselves).
+/// density there, and what rounds in both (erfc and exp are off by about (1 + x^2) u of themselves). Twice,
+/// because the density differs between the two: by less than that where |x| times their distance is below
+/// 0.6.
 double threshold_error(double rate) {
   const double tail = std::min(rate, 1.0 - rate), x = std::abs(normal_quantile(rate));
   const double rounding = 16.0 * kUnitRoundoff * (1.0 + x * x) * tail;

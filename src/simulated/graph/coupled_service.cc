@@ -59,7 +59,7 @@ CoupledService coupled_service(const CancelFlag* cancel) {
                                         .cancel = cancel};
       const Network::Features features = network.features(input);
       const GraphCoupling coupling(graph, {features.values.col(0), features.errors(0)}, settings,
-                                   options.components);
+                                   options.components, norms != nullptr);
       CoupledLaw law{coupling.mixture(), {}, {}, coupling.beyond_cost(), {}};
       law.bound.failure_probability = options.simulation_failure;
       if (norms) law.bound = coupling.bound(*norms);

@@ -8,6 +8,21 @@
 #include "simulated/network_paths.h"
 
 namespace mixcert {
+namespace {
+
+DrawRow error_at_mask(const MaskNode& node, const Matrix& numbers, const Matrix& x, const DrawRow& before,
+                      const Matrix& out) {
+  // Factors have a few roundings each, of themselves.
+  const DrawRow rounding = rounding_gamma(8) * column_norms(out);
+  if (node.jumps()) return before / node.mask.keep() + rounding;
+  const double deviation = std::sqrt(node.mask.variance().upper);
+  const DrawRow largest = numbers.cwiseAbs().colwise().maxCoeff().transpose().array() + kNormalError;
+  // Of 1 + deviation g the second term is rounded by itself.
+  const DrawRow factor = deviation * (kNormalError + rounding_gamma(8) * largest) + rounding_gamma(8);
+  return (1.0 + deviation * largest) * before + factor * column_norms(x) + rounding;
+}
+
+}  // namespace
 
 DrawErrors::DrawErrors(const GraphNorms& norms, const BlockRandomness& randomness, double input_error)
     : norms_(norms), randomness_(randomness) {
@@ -26,10 +41,11 @@ void DrawErrors::visit(Index k, const std::vector<const Matrix*>& in, const Matr
   } else if (const auto* act = std::get_if<ActivationNode>(&node.work)) {
     own = activation_error(ActivationMap(act->activation), norms_.stretch(k), *in.front(), before);
   } else if (const auto* mask = std::get_if<MaskNode>(&node.work)) {
-    own = at_mask(*mask, numbers, *in.front(), before, out);
+    own = error_at_mask(*mask, numbers, *in.front(), before, out);
   } else if (std::holds_alternative<SumNode>(node.work)) {
     for (std::size_t i = 0; i < in.size(); ++i)
-      own += errors_[static_cast<std::size_t>(node.from[i])] + rounding_gamma(4) * column_norms(*in[i]);
+      own += errors_[static_cast<std::size_t>(node.from[i])] +
+             rounding_gamma(static_cast<Index>(in.size())) * column_norms(*in[i]);
   } else if (std::holds_alternative<ConcatNode>(node.work)) {
     for (const Index from : node.from)
       own = own.binaryExpr(errors_[static_cast<std::size_t>(from)],
@@ -38,18 +54,6 @@ void DrawErrors::visit(Index k, const std::vector<const Matrix*>& in, const Matr
     own = norms_.stretch(k) * before;
   }
   own = enlarged(own) + kUnderflow;
-}
-
-DrawRow DrawErrors::at_mask(const MaskNode& node, const Matrix& numbers, const Matrix& x,
-                            const DrawRow& before, const Matrix& out) const {
-  // Factors have a few roundings each, of themselves.
-  const DrawRow rounding = rounding_gamma(8) * column_norms(out);
-  if (node.jumps()) return before / node.mask.keep() + rounding;
-  const double deviation = std::sqrt(node.mask.variance().upper);
-  const DrawRow largest = numbers.cwiseAbs().colwise().maxCoeff().transpose().array() + kNormalError;
-  // Of 1 + deviation g the second term is rounded by itself.
-  const DrawRow factor = deviation * (kNormalError + rounding_gamma(8) * largest) + rounding_gamma(8);
-  return (1.0 + deviation * largest) * before + factor * column_norms(x) + rounding;
 }
 
 DrawRow DrawErrors::of_outputs() const {

@@ -16,15 +16,12 @@ class DrawErrors {
   /// All of them must outlive this; the input is off by `input_error`.
   DrawErrors(const GraphNorms& norms, const BlockRandomness& randomness, double input_error);
 
-  /// To be called for every node in order (graph_paths.h).
-  void visit(Index node, const std::vector<const Matrix*>& in, const Matrix& out);
+  /// To be called for every node k in order (graph_paths.h).
+  void visit(Index k, const std::vector<const Matrix*>& in, const Matrix& out);
   /// Of the outputs, in Euclidean norm; infinite where it is open whether a mask drops.
   [[nodiscard]] DrawRow of_outputs() const;
 
  private:
-  [[nodiscard]] DrawRow at_mask(const MaskNode& node, const Matrix& numbers, const Matrix& x,
-                                const DrawRow& before, const Matrix& out) const;
-
   const GraphNorms& norms_;
   const BlockRandomness& randomness_;
   std::vector<DrawRow> errors_;

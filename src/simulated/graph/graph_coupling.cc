@@ -53,7 +53,7 @@ GaussianMixture shifted(const GaussianMixture& mixture, const Vector& by) {
 }  // namespace
 
 GraphCoupling::GraphCoupling(const LayerGraph& graph, GraphInput input, const SimulationSettings& settings,
-                             Index components)
+                             Index components, bool for_bound)
     : graph_(graph),
       input_(std::move(input)),
       settings_(settings),
@@ -69,26 +69,26 @@ GraphCoupling::GraphCoupling(const LayerGraph& graph, GraphInput input, const Si
   const Vector moved = off.rowwise().mean();
   centre_ += moved;
   mixture_ = GaussianMixture(Gaussian{centre_, Covariance::dense(surrogate_.covariance())});
-  if (graph.has_jumps()) choose_masks(components);
+  if (graph.has_jumps()) choose_masks(components, for_bound);
 }
 
-void GraphCoupling::choose_masks(Index components) {
+void GraphCoupling::choose_masks(Index components, bool for_bound) {
   const auto cost = [&](const Matrix& off) {
     return std::sqrt((off.colwise() - off.rowwise().mean()).colwise().squaredNorm().mean());
   };
   const double of_normals = cost(differences(DrawUse::Centre, kCentreDraws));
-  MaskMixture linear = mask_mixture(graph_, surrogate_, components);
+  const MaskMixture linear = mask_mixture(graph_, surrogate_, components);
   form_ = MaskForm::Factor;
   const Matrix off = differences(DrawUse::Centre, kCentreDraws);
-  if (cost(off) + linear.distance < of_normals) {
-    centre_ += off.rowwise().mean();
-    beyond_cost_ = linear.distance;
-  } else {
+  if (!for_bound && !(cost(off) + linear.distance < of_normals)) {
     form_ = MaskForm::Normal;
-    linear = mask_mixture(graph_, surrogate_, 1);
+    return;
   }
+  centre_ += off.rowwise().mean();
   mixture_ = shifted(linear.mixture, centre_);
-  mask_distance_ = linear.distance;
+  // Means of several components are sums of two numbers.
+  const double moved = linear.mixture.size() > 1 ? rounding_gamma(4) * enlarged(centre_.norm()) : 0.0;
+  beyond_cost_ = enlarged(linear.distance + moved);
 }
 
 Matrix GraphCoupling::differences(DrawUse use, Index draws) const {
@@ -117,7 +117,7 @@ DrawRow GraphCoupling::proven_costs(const BlockRandomness& randomness, const Gra
 }
 
 Vector GraphCoupling::costs(DrawUse use, Index draws) const {
-  const Vector costs = differences(use, draws).colwise().squaredNorm();
+  Vector costs = differences(use, draws).colwise().squaredNorm();
   require(costs.allFinite(), kNotFinite);
   return costs;
 }
@@ -146,6 +146,7 @@ double GraphCoupling::jumps_of_surrogate() const {
 SimulatedBound GraphCoupling::bound(const GraphNorms& norms) const {
   SimulatedBound result;
   result.failure_probability = settings_.failure_probability;
+  require(!graph_.has_jumps() || form_ == MaskForm::Factor, "GraphCoupling::bound: masks are normals");
   if (!norms.is_ordinary()) result.gap = "numbers of the network are too large";
   if (!result.gap.empty()) return result;
   const double rounding = rounding_gamma(normals_ + 16) * factor_size_ * factor_size_;
@@ -163,11 +164,10 @@ SimulatedBound GraphCoupling::bound(const GraphNorms& norms) const {
   }
   const ClippedCosts clipped(proven_costs(DrawUse::Main, plan.draws, norms), plan.clip);
   result.draws = plan.draws;
-  result.coupled_cost = std::sqrt(clipped.mean);
+  result.coupled_cost = std::sqrt(clipped.mean) + beyond_cost_;
   // The stored covariance is off by rounding (Powers and Stormer); twice where its positive part is meant.
   const double stored = std::sqrt(2.0 * std::sqrt(static_cast<double>(graph_.outputs())) * rounding);
-  result.w2 =
-      enlarged(std::sqrt(mean_cost_bound(clipped, plan.clip, tail, failure)) + stored + mask_distance_);
+  result.w2 = enlarged(std::sqrt(mean_cost_bound(clipped, plan.clip, tail, failure)) + stored + beyond_cost_);
   if (std::isfinite(result.w2)) {
     result.theorem = graph_.has_masks() ? "O.22" : "O.7";
   } else {

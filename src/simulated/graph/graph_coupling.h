@@ -17,8 +17,9 @@ namespace mixcert {
 class GraphCoupling {
  public:
   /// `graph` must outlive this; at most `components` where masks are enumerated, 0: as many as are of use.
+  /// Masks may be replaced by normals where that is closer, unless it is `for_bound`, which needs masks.
   GraphCoupling(const LayerGraph& graph, GraphInput input, const SimulationSettings& settings,
-                Index components = 1);
+                Index components = 1, bool for_bound = true);
 
   [[nodiscard]] const Vector& input() const { return input_.values; }
 
@@ -36,7 +37,7 @@ class GraphCoupling {
   [[nodiscard]] SimulatedBound bound(const GraphNorms& norms) const;
 
  private:
-  void choose_masks(Index components);
+  void choose_masks(Index components, bool for_bound);
   [[nodiscard]] DrawRow proven_costs(const BlockRandomness& randomness, const GraphNorms& norms) const;
   /// No less than what the jumps of the surrogate's masks add to its squared slope (O.22).
   [[nodiscard]] double jumps_of_surrogate() const;
@@ -49,9 +50,8 @@ class GraphCoupling {
   Vector centre_;
   GaussianMixture mixture_;
   double beyond_cost_ = 0.0;
-  double mask_distance_ = 0.0;  ///< of the surrogate whose masks stay masks to mixture()
-  double factor_size_ = 0.0;    ///< |L|_F
-  Index normals_ = 0;           ///< of one draw
+  double factor_size_ = 0.0;  ///< |L|_F
+  Index normals_ = 0;         ///< of one draw
 };
 
 }  // namespace mixcert

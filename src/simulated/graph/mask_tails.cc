@@ -9,9 +9,11 @@
 namespace mixcert {
 namespace {
 
-/// c(p) = log(kappa/p)/(kappa - p) = 2 artanh(d)/d with d = 1 - 2p; two at d = 0.
+/// c(p) = log(kappa/p)/(kappa - p), the same for p and kappa. Near 1/2 it is 2 artanh(d)/d with d = kappa -
+/// p, two at d = 0; elsewhere d, rounded, would lose small rates.
 double sobolev_constant(double rate) {
-  const double d = std::abs(1.0 - 2.0 * rate);
+  const double rarer = std::min(rate, 1.0 - rate), d = 1.0 - 2.0 * rarer;
+  if (rarer < 0.25) return enlarged((std::log1p(-rarer) - std::log(rarer)) / d);
   return d < 1e-8 ? 2.0 + 1e-15 : enlarged(2.0 * std::atanh(d) / d);
 }
 
