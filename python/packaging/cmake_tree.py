@@ -24,7 +24,9 @@ def configure() -> None:
         raise Refused(f"cmake is not found on PATH{apt_line()}")
     generator = [] if shutil.which("ninja") else ["-G", "Unix Makefiles"]
     settings = [f"-D{setting}" for setting in SETTINGS]
-    command = ["cmake", "--preset", "release", "-B", str(TREE), *generator, *settings]
+    # What the tree knows of the Python of the last time would be taken for this one's.
+    forgotten = ["-U_Python3_*", "-UPYBIND11_*", "-Upybind11_*"]
+    command = ["cmake", "--preset", "release", "-B", str(TREE), *generator, *forgotten, *settings]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode != 0:
         raise Refused(f"{_reason(done.stdout + done.stderr)}{apt_line()}")
