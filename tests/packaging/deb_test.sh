@@ -17,22 +17,22 @@ complain() {
 "$cpack" --config "$build/CPackConfig.cmake" -B "$folder" >"$folder/log" || { cat "$folder/log"; exit 1; }
 deb=$folder/mixcert_${version}_$(dpkg --print-architecture).deb
 [ -f "$deb" ] || { ls "$folder"; complain "expected ${deb##*/}"; exit 1; }
-dpkg-deb --extract "$deb" "$folder/root"
+dpkg-deb --extract "$deb" "$folder/files"
 dpkg-deb --control "$deb" "$folder/control"
 
 for file in bin/mixcert include/mixcert/mixcert.h lib/libmixcert_core.a lib/libmixcert_tune.a lib/cmake/mixcert/mixcertConfig.cmake \
   lib/python3/dist-packages/mixcert/__init__.py lib/python3/dist-packages/mixcert/_core.pyi lib/python3/dist-packages/mixcert/py.typed \
   "lib/python3/dist-packages/mixcert-$version.dist-info/METADATA" share/doc/mixcert/copyright share/mixcert/examples/noisy_sines.safetensors; do
-  [ -s "$folder/root/usr/$file" ] || [ "${file##*/}" = py.typed ] && [ -e "$folder/root/usr/$file" ] || complain "no /usr/$file"
+  [ -s "$folder/files/usr/$file" ] || [ "${file##*/}" = py.typed ] && [ -e "$folder/files/usr/$file" ] || complain "no /usr/$file"
 done
 for pattern in '*mixcert-mpi' '*mixcert-lab' '*_test*' '*__pycache__*' '*.whl'; do
-  found=$(find "$folder/root" -path "$pattern")
+  found=$(find "$folder/files" -path "$pattern")
   [ -z "$found" ] || complain "does not belong there: $found"
 done
 # Built and installed files may lie side by side in the tree; the package has only what the sources have.
-extension=$(find "$folder/root/usr/lib/python3/dist-packages/mixcert" -name '_core.cpython-*.so')
+extension=$(find "$folder/files/usr/lib/python3/dist-packages/mixcert" -name '_core.cpython-*.so')
 [ "$(wc -l <<<"$extension")" -eq 1 ] && [ -n "$extension" ] || complain "expected one extension, got '$extension'"
-grep -qx "Version: $version" "$folder/root/usr/lib/python3/dist-packages/mixcert-$version.dist-info/METADATA" || complain "METADATA has another version"
+grep -qx "Version: $version" "$folder/files/usr/lib/python3/dist-packages/mixcert-$version.dist-info/METADATA" || complain "METADATA has another version"
 
 # Where the two programs of the package are linked to a library, its package is a dependency.
 for package in libnlopt0 libzip4 libssl3 libstdc++6 python3 python3-numpy; do
@@ -45,9 +45,9 @@ for script in postinst prerm; do
 done
 
 # The program in it starts and certifies the example in it.
-examples=$folder/root/usr/share/mixcert/examples
-"$folder/root/usr/bin/mixcert" --version | grep -qF "$version" || complain "the program has another version"
-"$folder/root/usr/bin/mixcert" certify "$examples/noisy_sines.safetensors" --inputs "$examples/noisy_sines_inputs.csv" |
+examples=$folder/files/usr/share/mixcert/examples
+"$folder/files/usr/bin/mixcert" --version | grep -qF "$version" || complain "the program has another version"
+"$folder/files/usr/bin/mixcert" certify "$examples/noisy_sines.safetensors" --inputs "$examples/noisy_sines_inputs.csv" |
   grep -q 'W2(network, mixture) <=' || complain "the program does not certify the example"
 
 if [ "$failures" -gt 0 ]; then
