@@ -50,6 +50,13 @@ examples=$folder/files/usr/share/mixcert/examples
 "$folder/files/usr/bin/mixcert" certify "$examples/noisy_sines.safetensors" --inputs "$examples/noisy_sines_inputs.csv" |
   grep -q 'W2(network, mixture) <=' || complain "the program does not certify the example"
 
+# As on Debian, where /lib is a link to /usr/lib: find_package(mixcert) may come by either way.
+ln -s usr/lib "$folder/files/lib"
+for way in lib usr/lib; do
+  cmake -S "$(dirname "${BASH_SOURCE[0]}")/../../examples/03_embedded" -B "$folder/$way/consumer" \
+    -D "mixcert_DIR=$folder/files/$way/cmake/mixcert" >"$folder/log" 2>&1 || complain "not found by way of /$way: $(tail -n 15 "$folder/log")"
+done
+
 if [ "$failures" -gt 0 ]; then
   cat "$folder/control/control"
   exit 1
