@@ -1,9 +1,10 @@
 # shellcheck shell=bash disable=SC2154
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 #
-# The Debian packages this project uses, in eight groups, and their installation. Sourced by
-# ./run and ./test; docs/dependencies.md says what each package is for. The clang tools carry
-# their version, because what clang-format and clang-tidy say depends on it.
+# The Debian packages this project uses, in groups, and their installation. Sourced by ./run and
+# ./test, and read by pip install (python/packaging/prerequisites.py); docs/dependencies.md says what
+# each package is for. The clang tools carry their version, because what clang-format and clang-tidy
+# say depends on it.
 
 packages_of() {
   case $1 in
@@ -13,10 +14,10 @@ packages_of() {
       ;;
     lab) echo libpng-dev ;;
     test) echo libgtest-dev libbenchmark-dev clang-format-14 ;;
-    python)
-      echo pybind11-dev python3-dev python3-numpy python3-pytest python3-setuptools python3-torch python3-venv \
-        python3-wheel
-      ;;
+    python) echo pybind11-dev python3-dev python3-numpy python3-venv ;;
+    python-test) echo python3-pytest python3-torch ;;
+    deb) echo dpkg-dev file ;;
+    container) echo debootstrap ;;
     onnx) echo libonnx-dev libprotobuf-dev ;;
     mpi) echo libopenmpi-dev openmpi-bin ;;
     browser) echo chromium ;;
@@ -30,6 +31,17 @@ missing_packages() {
   for package in "$@"; do
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || echo "$package"
   done
+}
+
+# Before what only root may do, in lines for the reader to copy.
+sudo_word() {
+  [ "$(id -u)" -eq 0 ] || echo 'sudo '
+}
+
+# apt_line [PACKAGE...]: what to type to install them; nothing where none is given.
+apt_line() {
+  [ $# -gt 0 ] || return 0
+  echo "$(sudo_word)apt-get update && $(sudo_word)apt-get install -y --no-install-recommends $*"
 }
 
 # install_packages GROUP...: installs what is missing and touches nothing when all is there.
@@ -48,11 +60,12 @@ install_packages() {
   missing=$(missing_packages "${wanted[@]}" | tr '\n' ' ')
   [ -n "$missing" ] || return 0
   if [ "$may_install" = no ]; then
-    echo "$program: these packages are not installed: $missing" >&2
+    # shellcheck disable=SC2086
+    printf '%s: these packages are not installed; if the build fails, try\n    %s\n' "$program" "$(apt_line $missing)" >&2
     return 0
   fi
   if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || fail "neither root nor sudo to install: $missing"
+    command -v sudo >/dev/null || fail "you are not root and there is no sudo; as root, run: apt-get install $missing"
     as_root=(sudo)
   fi
   echo "Installing $missing"

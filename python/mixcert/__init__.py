@@ -19,7 +19,8 @@ returns a Gaussian mixture q and a number ``w2_bound`` that is proven to be no s
 True
 """
 
-from ._core import __version__
+# The first, for it says what is missing.
+from ._installation import __version__
 from ._answers import (
     ClassProbabilities,
     CredibleIntervals,
