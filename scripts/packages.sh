@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 #
-# The Debian packages this project uses, in eight groups, and their installation. Sourced by
+# The Debian packages this project uses, in nine groups, and their installation. Sourced by
 # ./run and ./test; docs/dependencies.md says what each package is for. The clang tools carry
 # their version, because what clang-format and clang-tidy say depends on it.
 
@@ -20,6 +20,7 @@ packages_of() {
     onnx) echo libonnx-dev libprotobuf-dev ;;
     mpi) echo libopenmpi-dev openmpi-bin ;;
     browser) echo chromium ;;
+    site) echo furo libjs-mathjax python3-myst-parser python3-sphinx ;;
     full) echo clang-14 clang-tidy-14 iproute2 libclang-rt-14-dev llvm-14 ;;
   esac
 }

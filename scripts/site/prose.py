@@ -1,0 +1,107 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Finds the symbols that stand in the sentences of docs/theory without backticks: k_j, kappa, y~, d > 0."""
+
+import re
+
+from code_spans import is_code
+from notation_tex import to_tex
+from notation_words import GREEK
+
+OPERATORS = {"=", "<", ">", "<=", ">=", "!=", "+", "-", "*", "/", "->"}
+CORE = re.compile(r"^([(\[]*)(.*?)([)\].,;:]*)$", re.DOTALL)
+SCRIPTED = re.compile(r"^-?\d*[A-Za-z]{1,5}['~^+*°]*([_^].*)?$")
+APPLIED = re.compile(r"^-?[A-Za-z]{1,5}\d?['~^]*(_\w+)?\([^()]*\)$")
+SINGLE = re.compile(r"^-?[B-HJ-Zb-z]$")
+NUMBER = re.compile(r"^-?\d+(\.\d+)?(e-?\d+)?$")
+POWER = re.compile(r"^-?[\d.]+(\^-?\w+|\^\{.*\})$")
+INITIAL = re.compile(r"^[A-Z]\.$")
+
+
+def balanced(text):
+    return text.count("(") == text.count(")") and text.count("{") == text.count("}")
+
+
+def kind_of(core):
+    """symbol, operator, number or None for a word without the punctuation around it."""
+    if core in OPERATORS:
+        return "operator"
+    if NUMBER.match(core):
+        return "number"
+    if not balanced(core) or is_code(core):
+        return None
+    letters = core.rstrip("'~^*+")
+    if letters in GREEK or re.match(r"^[A-Z][12]$", core) or SINGLE.match(core) or POWER.match(core):
+        return "symbol"
+    if len(letters) == 1 and letters.isalpha() and letters != core:
+        return "symbol"
+    if SCRIPTED.match(core) and re.search(r"[_^~]", core) and not core.endswith("_"):
+        return "symbol"
+    return "symbol" if APPLIED.match(core) and not core[:2].islower() else None
+
+
+def split(text):
+    """The text as a list of (is formula, text or TeX)."""
+    pieces = re.split(r"(\s+)", text)
+    words, result, run = pieces[0::2], [], []
+    spaces = pieces[1::2] + [""]
+
+    def emit(plain):
+        if result and not result[-1][0]:
+            result[-1] = (False, result[-1][1] + plain)
+        elif plain:
+            result.append((False, plain))
+
+    def close():
+        for is_formula, piece in formula_of(run):
+            if is_formula:
+                result.append((True, piece))
+            else:
+                emit(piece)
+        run.clear()
+
+    for position, (word, space) in enumerate(zip(words, spaces)):
+        opening, core, closing = CORE.match(word).groups()
+        if core.count("(") > core.count(")") and closing.startswith(")"):
+            core, closing = core + ")", closing[1:]
+        kind = kind_of(core) if core else None
+        if INITIAL.match(word) and position + 1 < len(words) and words[position + 1][:1].isupper():
+            kind = None
+        if kind is None and core in ("a", "A", "I", "E") and run and run[-1][0] == "operator":
+            kind = "symbol"
+        if kind is None:
+            close()
+            emit(word + space)
+            continue
+        if opening:
+            close()
+            emit(opening)
+        run.append((kind, core, space))
+        if closing:
+            run[-1] = (kind, core, "")
+            close()
+            emit(closing + space)
+    close()
+    return result
+
+
+def formula_of(run):
+    """Plain text and formulas of words that are all symbols, operators and numbers."""
+    start, end = 0, len(run)
+    while start < end and run[start][0] == "operator":
+        start += 1
+    while end > start and run[end - 1][0] == "operator":
+        end -= 1
+    inside = run[start:end]
+    before = "".join(core + space for _, core, space in run[:start])
+    after = "".join(core + space for _, core, space in run[end:])
+    if before:
+        yield False, before
+    if inside:
+        text = "".join(core + space for _, core, space in inside)
+        plain = text.rstrip()
+        tex = to_tex(plain) if any(kind == "symbol" for kind, _, _ in inside) else None
+        yield (True, tex) if tex else (False, plain)
+        if text != plain:
+            yield False, text[len(plain) :]
+    if after:
+        yield False, after
