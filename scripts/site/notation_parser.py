@@ -328,7 +328,7 @@ class Parser:
                 whole.above.append([sign])
         elif is_script:
             whole.above.append(self.script())
-        elif token.tight and token.text == "(" and self.next.kind == "number":
+        elif token.tight and token.text == "(" and (self.next.kind == "number" or is_power_base(whole.base)):
             self.take()
             whole.above.append([Bracket("(", self.row(")"), ")")])
             self.take()
@@ -372,6 +372,11 @@ class Parser:
                 self.take()
                 row += [Atom(","), Atom(script_tex(self.take().text))]
         return row
+
+
+def is_power_base(item):
+    """e^(x/2) is a power, F^(x) the value of F with a hat."""
+    return item.kind == "number" or getattr(item, "tex", "") == "e"
 
 
 def norm(content):

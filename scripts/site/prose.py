@@ -5,16 +5,44 @@ import re
 
 from code_spans import is_code
 from notation_tex import to_tex
-from notation_words import GREEK
+from notation_words import GREEK, KNOWN_FUNCTIONS
 
-OPERATORS = {"=", "<", ">", "<=", ">=", "!=", "+", "-", "*", "/", "->"}
+OPERATORS = {"=", "<", ">", "<=", ">=", "!=", "+", "-", "->"}
 CORE = re.compile(r"^([(\[]*)(.*?)([)\].,;:]*)$", re.DOTALL)
 SCRIPTED = re.compile(r"^-?\d*[A-Za-z]{1,5}['~^+*°]*([_^].*)?$")
 APPLIED = re.compile(r"^-?[A-Za-z]{1,5}\d?['~^]*(_\w+)?\([^()]*\)$")
 SINGLE = re.compile(r"^-?[B-HJ-Zb-z]$")
-NUMBER = re.compile(r"^-?\d+(\.\d+)?(e-?\d+)?$")
+NUMBER = re.compile(r"^-?\d+(\.\d+)?(/\d+)?$")
+SCIENTIFIC = re.compile(r"^-?\d+(\.\d+)?e-?\d+$")
 POWER = re.compile(r"^-?[\d.]+(\^-?\w+|\^\{.*\})$")
+OPEN_CALL = re.compile(r"^[A-Za-z]{1,3}\d?['~^]*(_\w+)?\([^()]*$")
 INITIAL = re.compile(r"^[A-Z]\.$")
+
+
+# What stands at a side of a sign and makes it no part of a formula: a hyphen in front of a word and the like.
+EMPTY_SIDES = re.compile(r"^[-+/]|[-/]$|--")
+
+
+def is_name(word):
+    return len(word) == 1 or word in GREEK or word in KNOWN_FUNCTIONS
+
+
+def merged(words, spaces):
+    """Words with the arguments of a function together: "W2(y~," and "q^)" are one."""
+    joined, gaps = [], []
+    at = 0
+    while at < len(words):
+        word, end = words[at], at
+        if OPEN_CALL.match(word):
+            while word.count("(") > word.count(")") and end + 1 < len(words) and end < at + 4:
+                word += spaces[end] + words[end + 1]
+                end += 1
+            if word.count("(") > word.count(")") or re.search(r"[A-Za-z]{4}", re.sub("|".join(GREEK), "", word)):
+                word, end = words[at], at
+        joined.append(word)
+        gaps.append(spaces[end])
+        at = end + 1
+    return joined, gaps
 
 
 def balanced(text):
@@ -30,7 +58,12 @@ def kind_of(core):
     if not balanced(core) or is_code(core):
         return None
     letters = core.rstrip("'~^*+")
-    if letters in GREEK or re.match(r"^[A-Z][12]$", core) or SINGLE.match(core) or POWER.match(core):
+    names = re.findall(r"[A-Za-z]+", core)
+    if names and re.search(r"[/|^_~()+]|\w-\w", core) and all(is_name(name) for name in names):
+        return "symbol" if core.count("|") % 2 == 0 and not EMPTY_SIDES.search(core) else None
+    if letters in GREEK or re.match(r"^[A-Z][12]$", core) or SINGLE.match(core):
+        return "symbol"
+    if POWER.match(core) or SCIENTIFIC.match(core):
         return "symbol"
     if len(letters) == 1 and letters.isalpha() and letters != core:
         return "symbol"
@@ -59,6 +92,7 @@ def split(text):
                 emit(piece)
         run.clear()
 
+    words, spaces = merged(words, spaces)
     for position, (word, space) in enumerate(zip(words, spaces)):
         opening, core, closing = CORE.match(word).groups()
         if core.count("(") > core.count(")") and closing.startswith(")"):
@@ -84,13 +118,20 @@ def split(text):
     return result
 
 
+def is_loose(run, at):
+    """A number behind a symbol, without a sign between them, is no part of the formula."""
+    return run[at][0] == "number" and at > 0 and run[at - 1][0] != "operator"
+
+
 def formula_of(run):
     """Plain text and formulas of words that are all symbols, operators and numbers."""
     start, end = 0, len(run)
     while start < end and run[start][0] == "operator":
         start += 1
-    while end > start and run[end - 1][0] == "operator":
+    while end > start and (run[end - 1][0] == "operator" or is_loose(run, end - 1)):
         end -= 1
+    if start < end and run[start][1] == "0" and run[start + 1 : start + 2] and run[start + 1][0] != "operator":
+        start += 1
     inside = run[start:end]
     before = "".join(core + space for _, core, space in run[:start])
     after = "".join(core + space for _, core, space in run[end:])

@@ -45,6 +45,8 @@ def read(app, doctree):
     name = app.env.docname
     if name.startswith(MATHEMATICAL):
         app.env.formula_counts[name] = typeset(doctree)
+        # Sphinx looked for formulas before there were any; its MathJax is loaded where there are.
+        app.env.get_domain("math").data["has_equations"][name] = True
         frame_statements(doctree, app.env.statements, name)
 
 
@@ -111,12 +113,13 @@ def frame_statements(doctree, statements, name):
         if not isinstance(first, nodes.strong):
             continue
         label = re.match(r"\(([A-Z]\.\d+)\)", first.astext())
-        if not label or statements.get(label.group(1)) != name or isinstance(paragraph.parent, nodes.container):
-            continue
-        frame(paragraph, anchor(label.group(1)))
+        if label and label.group(1) in statements and not isinstance(paragraph.parent, nodes.container):
+            # A theorem's own page quotes its statement, whose anchor is on the page of the theory.
+            is_home = statements[label.group(1)] == name
+            frame(paragraph, [anchor(label.group(1))] if is_home else [])
 
 
-def frame(paragraph, identifier):
+def frame(paragraph, identifiers):
     """Puts the statement, up to its proof, into a container, and the proof into another one."""
     parent, place = paragraph.parent, paragraph.parent.index(paragraph)
     blocks = [paragraph]
@@ -124,7 +127,7 @@ def frame(paragraph, identifier):
         if not belongs(sibling):
             break
         blocks.append(sibling)
-    statement = nodes.container(classes=["statement"], ids=[identifier])
+    statement = nodes.container(classes=["statement"], ids=identifiers)
     proof = nodes.container(classes=["proof"])
     for block in blocks:
         parent.remove(block)
