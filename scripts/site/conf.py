@@ -37,7 +37,9 @@ mathjax2_config = {
     "messageStyle": "none",
     "tex2jax": {"inlineMath": [["\\(", "\\)"]], "displayMath": [["\\[", "\\]"]], "processClass": "math",
                 "ignoreClass": "document"},
-    "SVG": {"linebreaks": {"automatic": True, "width": "container"}, "blacker": 1, "scale": 96},
+    "SVG": {"linebreaks": {"automatic": True, "width": "86% container"}, "blacker": 1, "scale": 96},
     "menuSettings": {"zoom": "None"},
     "showMathMenu": False,
+    "displayAlign": "left",
+    "displayIndent": "1em",
 }  # fmt: skip

@@ -28,8 +28,9 @@ def write(include, folder):
 def header_parts(path, name):
     lines = path.read_text(encoding="utf-8").splitlines()
     parts = ["## %s" % name, "", opening(lines), ""]
-    for comment, declaration in declarations(lines):
-        parts += ["```cpp", declaration, "```", "", comment, ""]
+    for owner, comment, declaration in declarations(lines):
+        inside = ["// in " + owner] if owner else []
+        parts += ["```cpp", *inside, declaration, "```", "", comment, ""]
     return parts
 
 
@@ -49,16 +50,23 @@ def as_text(text):
 
 
 def declarations(lines):
-    comment, at = [], 0
+    """(record around it or None, comment, declaration) of everything that is documented."""
+    comment, owner, at = [], None, 0
     while at < len(lines):
         stripped = lines[at].strip()
+        record = re.match(r"(struct|class)\s+(\w+)[^;]*\{$", lines[at])
+        if lines[at].startswith("}"):
+            owner = None
         if stripped.startswith("///") and not stripped.startswith("///<"):
             comment.append(stripped[3:].strip())
         elif comment:
             declaration, at = declared(lines, at)
             if declaration:
-                yield as_text("\n".join(comment)), declaration
+                inside = owner if lines[at].startswith(" ") else None
+                yield inside, as_text("\n".join(comment)), declaration
             comment = []
+        if record:
+            owner = "%s %s" % record.groups()
         at += 1
 
 

@@ -116,7 +116,7 @@ class Parser:
 
     @staticmethod
     def is_applicable(item):
-        return item.kind in ("name", "function", "applied", "text")
+        return item.kind in ("name", "function", "root", "applied", "text")
 
     # One item without its scripts.
     def atom(self, row):
@@ -185,6 +185,8 @@ class Parser:
                 return False
         if behind.text == "[":
             return behind.tight
+        if behind.text == "<":
+            return behind.tight and not behind.after
         if behind.text == "|":
             return not (row and row[-1:] and getattr(row[-1], "kind", "") == "bar")
         return behind.before > 0 and (behind.kind in ("word", "number") or behind.text in ("(", "[", "{")) and not (

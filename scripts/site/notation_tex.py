@@ -34,6 +34,9 @@ def render_row(row, fractions):
             numerator = unbracketed(above[0]) if len(above) == 1 else render_row(above, 0)
             tex = r"\frac{%s}{%s}" % (numerator, unbracketed(row[slash + 1]))
             position = slash + 2
+        elif item.kind == "root" and isinstance(item, Atom) and position + 1 < len(row):
+            tex = r"\sqrt{%s}" % render(row[position + 1], 0)
+            position += 2
         else:
             tex = render(item, fractions)
             position += 1

@@ -7,6 +7,7 @@ The sources are read, not imported, so the site is built without the compiled mo
 import ast
 import inspect
 import pathlib
+import re
 
 PAGES = {
     "certify": ("Certify and compare", ["_certify", "_network", "_import"]),
@@ -20,50 +21,55 @@ PAGES = {
 def write(package, folder):
     folder.mkdir(parents=True)
     public = public_names(package / "__init__.py")
-    pages, told = [], set()
-    known = [module for _, modules in PAGES.values() for module in modules]
     listed = dict(PAGES)
-    others = [path.stem for path in sorted(package.glob("*.py")) if path.stem not in known and path.stem != "__init__"]
-    listed["further"] = ("Further names", others)
+    known = [module for _, modules in PAGES.values() for module in modules]
+    listed["further"] = ("Further names", sorted(set(public.values()) - set(known)))
+    pages, told = [], set()
     for name, (title, modules) in listed.items():
-        parts = [
-            part
-            for module in modules
-            if (package / (module + ".py")).exists()
-            for part in module_parts(package / (module + ".py"), public, module == "torch", told)
-        ]
+        parts = []
+        for module in modules:
+            names = None if module == "torch" else {n for n, home in public.items() if home == module}
+            if (package / (module + ".py")).exists():
+                parts += module_parts(package / (module + ".py"), names, told)
         if parts:
             (folder / (name + ".md")).write_text("# %s\n\n%s\n" % (title, "\n\n".join(parts)), encoding="utf-8")
             pages.append(name)
-    missing = sorted(public - told - {"torch"} - {name for name in public if name.startswith("_")})
-    index = ["# Python reference", "", "Every public name of the package, from its docstrings; "
-             "[python.md](../python.md) is the guide. The keyword arguments of `certify` are the options of "
-             "[options.md](../options.md) with underscores.", ""]  # fmt: skip
-    if missing:
-        index += ["Made by the compiled module: " + ", ".join("`%s`" % name for name in missing) + ".", ""]
-    index += ["```{toctree}", ":maxdepth: 2", ""] + pages + ["```", ""]
-    (folder / "index.md").write_text("\n".join(index), encoding="utf-8")
+    others = ["`%s`" % name for name in sorted(set(public) - told) if not name.startswith("_") and name != "torch"]
+    index = """# Python reference
+
+Every public name of the package, from its docstrings; [python.md](../python.md) is the guide. The keyword arguments of
+`certify` are the options of [options.md](../options.md) with underscores.
+
+%s
+
+```{toctree}
+:maxdepth: 2
+
+%s
+```
+""" % ("Told there and not here: %s." % ", ".join(others) if others else "", "\n".join(pages))
+    (folder / "index.md").write_text(index, encoding="utf-8")
 
 
 def public_names(init):
-    tree = ast.parse(init.read_text(encoding="utf-8"))
-    names = set()
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
-            return set(ast.literal_eval(node.value))
-        if isinstance(node, ast.ImportFrom):
-            names.update(alias.asname or alias.name for alias in node.names)
-    return names
+    """Public name to the module of the package that it comes from."""
+    names = {}
+    for node in ast.parse(init.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                names[alias.asname or alias.name] = node.module.removeprefix("mixcert.")
+    return {name: home for name, home in names.items() if not name.startswith("_")}
 
 
-def module_parts(path, public, everything, told):
+def module_parts(path, names, told):
+    """Classes and functions of a module, those of `names` or, where that is None, all that are public."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in tree.body:
         if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or node.name.startswith("_"):
             continue
-        if node.name in public or everything:
+        if names is None or node.name in names:
             told.add(node.name)
-            prefix = "mixcert.torch." if everything else "mixcert."
+            prefix = "mixcert.torch." if names is None else "mixcert."
             yield class_text(node, prefix) if isinstance(node, ast.ClassDef) else function_text(node, prefix, "##")
 
 
@@ -93,14 +99,30 @@ def class_text(node, prefix):
 def signature(node, prefix, bound, name=None):
     arguments = ast.unparse(node.args)
     if bound:
-        arguments = arguments.partition(",")[2].strip() if "," in arguments else ""
+        arguments = ", ".join(split_arguments(arguments)[1:])
     result = " -> " + ast.unparse(node.returns) if node.returns and name is None else ""
-    return "%s%s(%s)%s" % (prefix, name or node.name, arguments, result)
+    line = "%s%s(%s)%s" % (prefix, name or node.name, arguments, result)
+    if len(line) <= 88 or not node.args.args + node.args.kwonlyargs:
+        return line
+    parts = split_arguments(arguments)
+    return "%s%s(\n    %s,\n)%s" % (prefix, name or node.name, ",\n    ".join(parts), result)
+
+
+def split_arguments(text):
+    """The arguments between commas that are in no bracket."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += {"[": 1, "(": 1, "{": 1, "]": -1, ")": -1, "}": -1}.get(character, 0)
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts]
 
 
 def docstring(node):
     """The docstring as Markdown: examples become code, indented paragraphs lists of what they say."""
-    text = inspect.cleandoc(ast.get_docstring(node) or "")
+    text = re.sub(r":(class|func|meth|mod|attr):(?=`)", "", inspect.cleandoc(ast.get_docstring(node) or ""))
     lines, code = [], False
     for line in text.splitlines():
         if line.lstrip().startswith(">>>") and not code:

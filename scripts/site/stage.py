@@ -26,6 +26,8 @@ def stage(target):
     shutil.copy(ROOT / "CHANGELOG.md", target / "changelog.md")
     for path in target.rglob("*.md"):
         text = path.read_text(encoding="utf-8")
+        if path.name == "options.md":
+            text = text.replace("\\|", " \\| ")  # choices may stand in several lines
         path.write_text(without_outside_links(text, path.parent), encoding="utf-8")
     for folder in ("theory", "theorems", "results", "map"):
         list_pages(target / folder / "README.md")
