@@ -29,22 +29,22 @@ def stage(target):
         if path.name == "options.md":
             text = text.replace("\\|", " \\| ")  # choices may stand in several lines
         path.write_text(without_outside_links(text, path.parent), encoding="utf-8")
-    for folder in ("theory", "theorems", "results", "map"):
-        list_pages(target / folder / "README.md")
+    for folder in ("theory", "theorems", "results"):
+        list_pages(target / folder / "README.md", target / folder)
+    list_pages(target / "map.md", target / "map")
     theorem_pages.write(target)
     python_reference.write(ROOT / "python" / "mixcert", target / "python-reference")
     cpp_reference.write(ROOT / "include" / "mixcert", target / "cpp-reference")
 
 
-def list_pages(readme):
-    """Puts the pages that a folder's README links to, and the others of the folder, below it in the navigation."""
-    if not readme.exists():
-        return
-    text = readme.read_text(encoding="utf-8")
-    linked = [name for name in re.findall(r"\]\(([\w.-]+)\.md\)", text) if (readme.parent / (name + ".md")).exists()]
-    others = [path.stem for path in sorted(readme.parent.glob("*.md")) if path.stem != "README"]
-    names = list(dict.fromkeys(linked + others))
-    readme.write_text(text + "\n```{toctree}\n:hidden:\n\n%s\n```\n" % "\n".join(names), encoding="utf-8")
+def list_pages(page, folder):
+    """Puts the pages of a folder, those that the page links to first, below it in the navigation."""
+    text = page.read_text(encoding="utf-8")
+    prefix = "" if page.parent == folder else folder.name + "/"
+    linked = re.findall(r"\]\(%s([\w.-]+)\.md(?:#[^)]*)?\)" % prefix, text)
+    others = [path.stem for path in sorted(folder.glob("*.md")) if path.stem != "README"]
+    names = [prefix + name for name in dict.fromkeys(linked + others) if name in others]
+    page.write_text(text + "\n```{toctree}\n:hidden:\n\n%s\n```\n" % "\n".join(names), encoding="utf-8")
 
 
 def without_outside_links(text, folder):
