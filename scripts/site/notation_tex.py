@@ -7,8 +7,9 @@ factors; everywhere else a slash stays a slash, which cannot change what the for
 it is the transpose of a matrix, the derivative of a function, or another quantity of the same kind.
 """
 
-from notation_parser import Applied, Atom, Bracket, Scripted, parse
+from notation_parser import parse
 from notation_tokens import NotationError
+from notation_tree import Applied, Atom, Bracket
 
 DELIMITERS = {
     "(": "(", ")": ")", "[": "[", "]": "]", "{": r"\{", "}": r"\}", "<": r"\langle", ">": r"\rangle",
