@@ -18,7 +18,7 @@ from notation_tex import to_tex
 
 LABEL = re.compile(r"(?<![\w.])([A-Z]\.\d{1,2})(?![\w]|\.\d)")
 STATEMENT = re.compile(r"^\*\*\(([A-Z]\.\d+)\)", re.MULTILINE)
-MATHEMATICAL = ("theory/", "theorems/", "how-it-works")
+MATHEMATICAL = ("theory/", "theorems/", "how-it-works", "glossary")
 PLAIN_PARENTS = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.reference, nodes.title,
                  nodes.raw, nodes.comment)  # fmt: skip
 
