@@ -8,7 +8,7 @@ else. Bars, angles and the letters E, P, o and x have several meanings, which th
 from notation_scripts import ScriptReader
 from notation_tokens import NotationError
 from notation_tree import Applied, Atom, Bracket, is_operand, norm, number_tex
-from notation_words import BIG, word_tex
+from notation_words import BIG, is_english, word_tex
 
 CLOSERS = {"(": ")]", "[": "])", "{": "}"}
 RELATIONS = {
@@ -49,7 +49,8 @@ class Parser(ScriptReader):
             return False
         if token.text == "|":
             opens_another = token.before and not token.after and self.starts_operand(self.next)
-            return bool(items) and is_operand(items[-1]) and not opens_another
+            has_content = bool(items) and (is_operand(items[-1]) or items[-1].kind == "text")
+            return has_content and not opens_another
         return True
 
     @staticmethod
@@ -59,6 +60,8 @@ class Parser(ScriptReader):
     # One item without its scripts.
     def atom(self, row):
         token = self.take()
+        if token.text == "1" and self.token.text == "{" and self.token.tight:
+            return Atom(r"\mathbf{1}", "function")
         if token.kind == "number":
             return Atom(number_tex(token.text), "number")
         if token.kind == "label":
@@ -99,7 +102,8 @@ class Parser(ScriptReader):
             return Atom(r"\infty", "name")
         if word == "inf":
             return Atom(r"\inf", "big")
-        if word in BIG and self.token.text in (":", ",", "."):
+        in_words = self.token.kind == "word" and self.token.before and is_english(self.token.text)
+        if word in BIG and (in_words or self.token.text in (":", ",", ".")):
             return Atom(r"\mathrm{%s}" % word, "text")
         between = row and is_operand(row[-1]) and token.before and token.after and follows
         if word == "o" and between:
@@ -124,7 +128,7 @@ class Parser(ScriptReader):
         if behind.text == "[":
             return behind.tight
         if behind.text == "<":
-            return behind.tight and not behind.after
+            return not behind.after
         if behind.text == "|":
             return not (row and row[-1:] and getattr(row[-1], "kind", "") == "bar")
         return behind.before > 0 and (behind.kind in ("word", "number") or behind.text in ("(", "[", "{")) and not (

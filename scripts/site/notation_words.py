@@ -51,7 +51,8 @@ def letter(word):
 
 
 def is_english(word):
-    return word in ENGLISH or (len(word) > 3 and word.isalpha())
+    # Products of letters, as in e^{-ikhy}, have none of these vowels.
+    return word in ENGLISH or (len(word) > 3 and word.isalpha() and bool(set(word.lower()) & set("aeou")))
 
 
 def word_tex(word):
@@ -87,7 +88,7 @@ def word_tex(word):
         return r"\mathrm{%s}" % word, "name"
     if is_english(word):
         return r"\mathrm{%s}" % word, "text"
-    if word == word.upper() and len(word) > 3:
+    if len(word) >= 3 and word[0].isupper() and (word[1:].islower() or len(word) > 3):
         return r"\mathrm{%s}" % word, "name"
     return word, "name"
 

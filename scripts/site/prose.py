@@ -5,7 +5,7 @@ import re
 
 from code_spans import is_code
 from notation_tex import to_tex
-from notation_words import GREEK, KNOWN_FUNCTIONS
+from notation_words import BIG, ENGLISH, GREEK, KNOWN_FUNCTIONS
 
 OPERATORS = {"=", "<", ">", "<=", ">=", "!=", "+", "-", "->"}
 CORE = re.compile(r"^([(\[]*)(.*?)([)\].,;:]*)$", re.DOTALL)
@@ -16,6 +16,7 @@ NUMBER = re.compile(r"^-?\d+(\.\d+)?(/\d+)?$")
 SCIENTIFIC = re.compile(r"^-?\d+(\.\d+)?e-?\d+$")
 POWER = re.compile(r"^-?[\d.]+(\^-?\w+|\^\{.*\})$")
 OPEN_CALL = re.compile(r"^[A-Za-z]{1,3}\d?['~^]*(_\w+)?\([^()]*$")
+RANGE = re.compile(r"^\w+\.\.\w+$")
 INITIAL = re.compile(r"^[A-Z]\.$")
 
 
@@ -24,7 +25,7 @@ EMPTY_SIDES = re.compile(r"^[-+/]|[-/]$|--")
 
 
 def is_name(word):
-    return len(word) == 1 or word in GREEK or word in KNOWN_FUNCTIONS
+    return len(word) == 1 or word in GREEK or word in ("eps", "kap") or word in KNOWN_FUNCTIONS or word in BIG
 
 
 def merged(words, spaces):
@@ -45,6 +46,17 @@ def merged(words, spaces):
     return joined, gaps
 
 
+def parts_of(word):
+    """What opens in front of a word, the word, and what closes and ends behind it."""
+    inside = word.rstrip(".,;:")
+    if inside.startswith("(") and not inside.endswith(")") and balanced(inside):
+        return "", inside, word[len(inside) :]
+    opening, core, closing = CORE.match(word).groups()
+    if core.count("(") > core.count(")") and closing.startswith(")"):
+        core, closing = core + ")", closing[1:]
+    return opening, core, closing
+
+
 def balanced(text):
     return text.count("(") == text.count(")") and text.count("{") == text.count("}")
 
@@ -61,7 +73,7 @@ def kind_of(core):
     names = re.findall(r"[A-Za-z]+", core)
     if names and re.search(r"[/|^_~()+]|\w-\w", core) and all(is_name(name) for name in names):
         return "symbol" if core.count("|") % 2 == 0 and not EMPTY_SIDES.search(core) else None
-    if letters in GREEK or re.match(r"^[A-Z][12]$", core) or SINGLE.match(core):
+    if letters in GREEK or letters in ("eps", "kap") or RANGE.match(core) or re.match(r"^[A-Z][12]$", core) or SINGLE.match(core):
         return "symbol"
     if POWER.match(core) or SCIENTIFIC.match(core):
         return "symbol"
@@ -69,7 +81,8 @@ def kind_of(core):
         return "symbol"
     if SCRIPTED.match(core) and re.search(r"[_^~]", core) and not core.endswith("_"):
         return "symbol"
-    return "symbol" if APPLIED.match(core) and not core[:2].islower() else None
+    is_known = core.split("(")[0] in KNOWN_FUNCTIONS or core.split("(")[0] in BIG
+    return "symbol" if APPLIED.match(core) and (is_known or not core[:2].islower()) else None
 
 
 def split(text):
@@ -94,13 +107,14 @@ def split(text):
 
     words, spaces = merged(words, spaces)
     for position, (word, space) in enumerate(zip(words, spaces)):
-        opening, core, closing = CORE.match(word).groups()
-        if core.count("(") > core.count(")") and closing.startswith(")"):
-            core, closing = core + ")", closing[1:]
+        opening, core, closing = parts_of(word)
         kind = kind_of(core) if core else None
+        if len(core) == 1 and opening.endswith("(") and closing.startswith(")"):
+            kind = None  # (i) and (a) count paragraphs
         if INITIAL.match(word) and position + 1 < len(words) and words[position + 1][:1].isupper():
             kind = None
-        if kind is None and core in ("a", "A", "I", "E") and run and run[-1][0] == "operator":
+        is_product = len(core) == 2 and core.isalpha() and core not in ENGLISH
+        if kind is None and (is_product or core in ("a", "A", "I", "E")) and run and run[-1][0] == "operator":
             kind = "symbol"
         if kind is None:
             close()

@@ -42,6 +42,9 @@ EXPECTED = [
     ("P(y < t)", r"\mathbb{P}(y < t)"),
     ("P H P", r"P H P"),
     ("E<T, D psi>", r"\mathbb{E} \langle T , D \psi \rangle"),
+    ("1{x > 0} f", r"\mathbf{1}\{x > 0\} f"),
+    ("|mean - m|", r"\lvert \mathrm{mean} - m \rvert"),
+    ("e^{-ikhy}", r"e^{-ikhy}"),
     ("a < b, c > d", r"a < b , c > d"),
     ("V_j o M_j", r"V_{j} \circ M_{j}"),
     ("|z - o|", r"\lvert z - o \rvert"),
@@ -60,7 +63,7 @@ EXPECTED = [
     ("f'' != 0", r"f^{\prime \prime} \ne 0"),
     ("t^2/2", r"t^{2} / 2"),
     ("kap* != kappa", r"\varkappa^{*} \ne \kappa"),
-    ("sum over layers of cost", r"\sum\ \mathrm{over}\ \mathrm{layers}\ \mathrm{of}\ \mathrm{cost}"),
+    ("sum over layers of cost", r"\mathrm{sum}\ \mathrm{over}\ \mathrm{layers}\ \mathrm{of}\ \mathrm{cost}"),
 ]
 
 DISPLAYED = [
@@ -140,6 +143,9 @@ def test_there_are_formulas():
     ("a large value, I think; A proof by D. Levin", []),
     ("Gauss-Legendre panels, see src/core and paper", []),
     ("with the slope 0 everywhere, in 16 steps", []),
+    ("(i) The first, (b) the second", []),
+    ("for i = 1..N and T = Kh, h = (F-t)_+,", ["i = 1..N", "T = Kh", "h = (F-t)_+"]),
+    ("else max(X, F^2), |eps| <= a", ["max(X, F^2)", "|eps| <= a"]),
 ])  # fmt: skip
 def test_symbols_in_sentences(text, expected):
     assert [tex for is_tex, tex in prose.split(text) if is_tex] == [to_tex(formula) for formula in expected]
