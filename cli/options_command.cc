@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// mixcert options: the option tables as a Markdown page, and with --theorems the table of theorems; docs/options.md
-// and docs/theorems/table.md are its output, and a test keeps them equal.
+// mixcert options: the option tables as a Markdown page, and with --theorems the table of theorems;
+// docs/options.md and docs/theorems/table.md are its output, and a test keeps them equal.
 #include <cstdio>
 #include <memory>
 
@@ -42,8 +42,12 @@ void print_tables() {
 
 void print_theorems() {
   std::puts("# Table of theorems\n");
-  std::puts("Made by `mixcert options --theorems`. Theorems that may bound a local term of the moment method, in the");
-  std::puts("order in which they are tried, with what each needs of the network and its layer. Where only the theorem's");
+  std::puts(
+      "Made by `mixcert options --theorems`. Theorems that may bound a local term of the moment method, in "
+      "the");
+  std::puts(
+      "order in which they are tried, with what each needs of the network and its layer. Where only the "
+      "theorem's");
   std::puts("own computation can tell, it gives no bound where the sentence is false.");
   for (const Theorem& one : theorem_table()) {
     std::printf("\n## %s (%s)\n\n[Proof](../theory/%s)\n\n", one.name, one.id, one.page);

@@ -15,7 +15,7 @@ RELATIONS = {
     "<=": r"\le", ">=": r"\ge", "!=": r"\ne", "->": r"\to", "<-": r"\leftarrow", "=>": r"\Rightarrow",
     "<=>": r"\Leftrightarrow", "=": "=", "<": "<", ">": ">", ":=": ":=",
 }  # fmt: skip
-BINARY = {"+": "+", "-": "-", "+-": r"\pm", "*": r"\cdot", "#": r"\mathbin{\#}", "/": "/"}
+BINARY = {"+": "+", "-": "-", "+-": r"\pm", "*": r"\cdot", "×": r"\times", "#": r"\mathbin{\#}", "/": "/"}
 SEPARATORS = {",": ",", ";": ";", ":": ":", "!": "!", "%": r"\%"}
 
 

@@ -46,6 +46,11 @@ def merged(words, spaces):
     return joined, gaps
 
 
+def is_size(core):
+    """What may stand in front of the x of a shape, as in D x n and 10 x 128."""
+    return core.isdigit() or (len(core) == 1 and core.isupper())
+
+
 def parts_of(word):
     """What opens in front of a word, the word, and what closes and ends behind it."""
     inside = word.rstrip(".,;:")
@@ -111,6 +116,11 @@ def split(text):
         kind = kind_of(core) if core else None
         if len(core) == 1 and opening.endswith("(") and closing.startswith(")"):
             kind = None  # (i) and (a) count paragraphs
+        behind = words[position + 1] if position + 1 < len(words) else ""
+        if core == "C" and behind.startswith("library"):
+            kind = None
+        if core == "x" and run and is_size(run[-1][1]) and behind[:1].isalnum() and not closing:
+            kind, core = "operator", "×"
         if INITIAL.match(word) and position + 1 < len(words) and words[position + 1][:1].isupper():
             kind = None
         is_product = len(core) == 2 and core.isalpha() and core not in ENGLISH

@@ -143,6 +143,7 @@ def test_there_are_formulas():
     ("a large value, I think; A proof by D. Levin", []),
     ("Gauss-Legendre panels, see src/core and paper", []),
     ("with the slope 0 everywhere, in 16 steps", []),
+    ("P (D x n) of the C library", ["P", "D × n"]),
     ("(i) The first, (b) the second", []),
     ("for i = 1..N and T = Kh, h = (F-t)_+,", ["i = 1..N", "T = Kh", "h = (F-t)_+"]),
     ("else max(X, F^2), |eps| <= a", ["max(X, F^2)", "|eps| <= a"]),
