@@ -79,6 +79,13 @@ def test_getting_started_on_the_command_line(root):
     assert "W2" in run.stdout
 
 
+@pytest.mark.parametrize("path", with_blocks("sh"), ids=lambda path: path.stem)
+def test_shell_blocks_are_shell(path):
+    for script in blocks(path, "sh"):
+        run = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True, timeout=60)
+        assert run.returncode == 0, run.stderr
+
+
 @functools.lru_cache(maxsize=None)
 def help_of(command):
     run = subprocess.run([PROGRAM, command, "--help"], capture_output=True, text=True, timeout=60)
