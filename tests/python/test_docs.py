@@ -9,6 +9,7 @@ import functools
 import os
 import re
 import subprocess
+import sys
 
 import mixcert
 import pytest
@@ -60,6 +61,21 @@ def test_python_blocks(path, root):
 def test_the_readme_begins_with_eight_statements():
     first = blocks(SOURCE / "README.md", "python")[0]
     assert len([line for line in first.splitlines() if line.strip()]) == 8
+
+
+def test_the_readme_fits_two_screens():
+    assert 40 < len((SOURCE / "README.md").read_text(encoding="utf-8").splitlines()) <= 80
+
+
+def test_the_picture_of_the_readme_is_drawn(tmp_path):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    drawn = tmp_path / "band.svg"
+    subprocess.run([sys.executable, SOURCE / "scripts" / "draw_band", drawn], check=True, timeout=300)
+    pictures = [path.read_text(encoding="utf-8") for path in (drawn, DOCS / "images" / "band.svg")]
+    for picture in pictures:
+        assert picture.count("<polygon") == 3 and picture.count("<polyline") == 2
+    # Coordinates depend on the version of torch, titles and axes do not.
+    assert len({tuple(re.findall(r"<text.*?</text>", picture)) for picture in pictures}) == 1
 
 
 def test_the_cpp_program_is_the_example():
