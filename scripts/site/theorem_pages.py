@@ -4,29 +4,39 @@
 import pathlib
 import re
 
-LAST_LINE = re.compile(r"^When it applies: .*$", re.MULTILINE)
+LAST_LINE = re.compile(r"^When it applies: (.*) Statement and proof: \(([A-Z]\.\d+)\) of \[([\w-]+\.md)\].*$", re.MULTILINE)
 SECTION = re.compile(r"^## (.+) \(([A-Z]\.\d+)\)$", re.MULTILINE)
+BODY = """## When it applies
+
+%s
+
+## Statement and proof
+
+From [%s](../theory/%s), in whose notation it is:
+
+%s"""
 
 
 def write(target):
     folder = pathlib.Path(target) / "theorems"
-    for label, title, page, conditions in table_rows((folder / "table.md").read_text(encoding="utf-8")):
-        path = folder / (label + ".md")
+    conditions = dict(table_rows((folder / "table.md").read_text(encoding="utf-8")))
+    for path in sorted(folder.glob("[A-Z].*.md")):
         text = path.read_text(encoding="utf-8")
-        statement = statement_of(label, (folder.parent / "theory" / page).read_text(encoding="utf-8"))
-        body = "## When it applies\n\n%s\n\n## Statement and proof\n\nFrom [%s](../theory/%s), in whose notation it is:\n\n%s" % (
-            conditions, page_title(folder.parent / "theory" / page), page, statement)  # fmt: skip
-        if not LAST_LINE.search(text):
-            raise SystemExit("docs/theorems/%s.md: expected a line 'When it applies: ...'" % label)
-        path.write_text(LAST_LINE.sub(lambda _: body, text), encoding="utf-8")
+        last = LAST_LINE.search(text)
+        if not last:
+            raise SystemExit("docs/theorems/%s: expected a line 'When it applies: ... Statement and proof: ...'" % path.name)
+        words, label, page = last.groups()
+        source = folder.parent / "theory" / page
+        statement = statement_of(label, source.read_text(encoding="utf-8"))
+        body = BODY % (conditions.get(label, words[0].upper() + words[1:]), page_title(source), page, statement)
+        path.write_text(LAST_LINE.sub(lambda _, body=body: body, text), encoding="utf-8")
 
 
 def table_rows(text):
-    """(number, name, page, conditions) of every section of the table."""
+    """(number, conditions as a list) of every section of the table."""
     sections = SECTION.split(text)[1:]
-    for title, label, body in zip(sections[0::3], sections[1::3], sections[2::3]):
-        page = re.search(r"\(\.\./theory/([\w-]+\.md)\)", body).group(1)
-        yield label, title, page, "\n".join(line for line in body.splitlines() if line.startswith("- "))
+    for label, body in zip(sections[1::3], sections[2::3]):
+        yield label, "\n".join(line for line in body.splitlines() if line.startswith("- "))
 
 
 def statement_of(label, text):
