@@ -37,6 +37,8 @@ def is_code(text):
         return True
     if re.fullmatch(r"[A-Za-z]\w*(<\w+>)?(\.\w+)?(\(\))?", text):
         return is_identifier(text)
+    if re.fullmatch(r"(print|len|help)\(.*\)|[a-z]\w{3,}=\w+", text):
+        return True
     return bool(re.fullmatch(r"[a-z]\w{2,}\.[a-z]\w{2,}(\.\w+)*", text))
 
 
@@ -49,10 +51,11 @@ def is_identifier(text):
         return True
     name = re.split(r"[<.(]", text)[0]
     parts = name.split("_")
-    if parts[0] in MATHEMATICAL or (len(parts[0]) <= 2 and len(parts) > 1):
+    if parts[0] in MATHEMATICAL:
         return False
     if "_" in name:
-        return name in identifiers() and all(len(part) > 1 for part in parts)
+        is_long = len(parts[0]) > 2 or (len(parts[-1]) > 3 and parts[-1] not in MATHEMATICAL and parts[0][-1].isdigit())
+        return is_long and name in identifiers() and all(len(part) > 1 for part in parts)
     is_word = len(name) > 3 and name.isalpha()
     return is_word and name not in MATHEMATICAL and not name.endswith(("bar", "hat"))
 

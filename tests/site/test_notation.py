@@ -99,7 +99,8 @@ def test_what_is_no_formula_is_left_alone(text):
 
 
 @pytest.mark.parametrize("text", ["src/core", "trace_sqrt.cc", "--pieces", "column_product", "Sealed<Trace>", "paper",
-                                  "make_signature()", "mixcert explain", "RidgeRule::Least"])  # fmt: skip
+                                  "make_signature()", "mixcert explain", "RidgeRule::Least",
+                                  "print(result.layers)", "w2_lower", "dropout=False"])  # fmt: skip
 def test_code(text):
     assert is_code(text)
 
