@@ -1,14 +1,16 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// mixcert options: the option tables as a Markdown page; docs/options.md is its output, and a
-// test keeps the two equal.
+// mixcert options: the option tables as a Markdown page, and with --theorems the table of theorems;
+// docs/options.md and docs/theorems/table.md are its output, and a test keeps them equal.
 #include <cstdio>
+#include <memory>
 
 #include "command.h"
 #include "mixcert/answer/questions.h"
 #include "mixcert/certificate/options.h"
 #include "mixcert/statistics/prior_comparison.h"
 #include "mixcert/tune/tune_options.h"
+#include "theorems/theorem_table.h"
 
 namespace mixcert::cli {
 namespace {
@@ -38,12 +40,31 @@ void print_tables() {
   print_table("Comparison of a prior with its target", prior_comparison_table(), PriorComparisonOptions{});
 }
 
+void print_theorems() {
+  std::puts("# Table of theorems\n");
+  std::puts(
+      "Made by `mixcert options --theorems`. Theorems that may bound a local term of the moment method, in "
+      "the");
+  std::puts(
+      "order in which they are tried, with what each needs of the network and its layer. Where only the "
+      "theorem's");
+  std::puts("own computation can tell, it gives no bound where the sentence is false.");
+  for (const Theorem& one : theorem_table()) {
+    std::printf("\n## %s (%s)\n\n[Proof](../theory/%s)\n\n", one.name, one.id, one.page);
+    if (one.preconditions.empty()) std::puts("- nothing");
+    for (const Precondition& needed : one.preconditions)
+      std::printf("- %s%s\n", needed.sentence, needed.holds ? "" : " (the computation tells)");
+  }
+}
+
 }  // namespace
 
 void add_options_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("options", "all options as Markdown tables");
+  const auto theorems = std::make_shared<bool>(false);
+  command->add_flag("--theorems", *theorems, "the table of theorems instead");
   command->footer("Example:\n  mixcert options > docs/options.md");
-  command->callback(print_tables);
+  command->callback([theorems] { *theorems ? print_theorems() : print_tables(); });
 }
 
 }  // namespace mixcert::cli

@@ -21,6 +21,7 @@ packages_of() {
     onnx) echo libonnx-dev libprotobuf-dev ;;
     mpi) echo libopenmpi-dev openmpi-bin ;;
     browser) echo chromium ;;
+    site) echo furo libjs-mathjax python3-myst-parser python3-sphinx ;;
     full) echo clang-14 clang-tidy-14 iproute2 libclang-rt-14-dev llvm-14 ;;
   esac
 }

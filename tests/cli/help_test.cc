@@ -54,6 +54,12 @@ TEST_F(HelpPages, OptionsPageIsUpToDate) {
       << "make it anew: mixcert options > docs/options.md";
 }
 
+TEST_F(HelpPages, TheoremsPageIsUpToDate) {
+  EXPECT_EQ(run_well({"options", "--theorems"}),
+            read_text(MIXCERT_SOURCE_DIRECTORY "/docs/theorems/table.md"))
+      << "make it anew: mixcert options --theorems > docs/theorems/table.md";
+}
+
 TEST_F(HelpPages, Version) { EXPECT_EQ(run_well({"--version"}).rfind("mixcert ", 0), 0U); }
 
 }  // namespace
