@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "io/files/partial_file.h"
+
 namespace mixcert::cli {
 namespace {
 
@@ -21,10 +23,12 @@ CancelFlag& flag() {
   return instance;
 }
 
-/// The second signal ends the program at once.
+/// The second signal ends the program at once, without what is written beside output files.
 extern "C" void request_cancel(int signal) {
-  flag().store(true);
+  if (!flag().load()) return flag().store(true);
+  io::remove_partial_files();
   std::signal(signal, SIG_DFL);
+  (void)std::raise(signal);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ returns a Gaussian mixture q and a number ``w2_bound`` that is proven to be no s
 True
 """
 
+from . import kernels
 from ._core import __version__
 from ._answers import (
     ClassProbabilities,
@@ -32,7 +33,7 @@ from ._answers import (
     SimulatedIntervals,
 )
 from ._certify import certify
-from ._graph_layers import Add, Affine, Concat, Mean, Reshape, add, affine, concat, mean, reshape
+from ._graph_layers import Add, Affine, Concat, Mean, Reshape
 from ._import import from_torch, import_weights
 from ._layers import (
     Activation,
@@ -45,6 +46,7 @@ from ._layers import (
     Flatten,
     GaussianDropout,
     GaussianNoise,
+    Layer,
     LayerMixture,
     MaxPool2d,
     Residual,
@@ -74,6 +76,7 @@ __all__ = [
     "GaussianDropout",
     "GaussianNoise",
     "Interval",
+    "Layer",
     "LayerMixture",
     "LayerTable",
     "Marginal",
@@ -93,18 +96,14 @@ __all__ = [
     "SimulatedIntervals",
     "TuneResult",
     "__version__",
-    "add",
-    "affine",
     "certify",
-    "concat",
     "from_torch",
     "gelbrich",
     "import_weights",
+    "kernels",
     "load_results",
-    "mean",
     "mw2",
     "quantize",
-    "reshape",
     "simulate",
     "tune",
     "wasserstein2",

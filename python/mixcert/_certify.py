@@ -10,7 +10,8 @@ import numpy as np
 from . import _core
 from ._import import from_torch
 from ._network import Network
-from ._options import advance, describe, progress_bar
+from ._options import describe
+from ._progress import Progress
 from ._result import Result
 from ._result_list import ResultList
 
@@ -62,13 +63,8 @@ def certify(
     options["method"] = method
     options["joint"] = joint
     options["epsilon"] = epsilon
-    bar = progress_bar(progress, "certify", len(inputs) if hasattr(inputs, "__len__") else None)
-    if bar is None:
-        views, single = _core.certify(network._core, inputs, options, None)
-    else:
-        with bar:
-            views, single = _core.certify(network._core, inputs, options, advance(bar))
-            advance(bar)(len(views))
+    with Progress("certify", None, progress) as shown:
+        views, single = _core.certify(network._core, inputs, options, shown.tick)
     results = ResultList(Result(view) for view in views)
     return results[0] if single else results
 

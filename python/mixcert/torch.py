@@ -125,7 +125,7 @@ class _Plan(NamedTuple):
                 continue
             weight, variance, bias, bias_variance = (next(given) for _ in range(4))
             layers.append(Dense(weight, bias, weight_variance=variance, bias_variance=bias_variance))
-        return _core.network(layers)
+        return _core.network([layer._core for layer in layers])
 
 
 class _Certify(torch.autograd.Function):

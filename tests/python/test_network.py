@@ -189,13 +189,13 @@ def test_graphs_are_lists_whose_layers_name_what_they_see(tmp_path):
     fixed = lambda weight, **more: mixcert.Dense(weight, weight_variance=1e-4 * np.ones_like(weight), **more)
     net = mixcert.Network(
         [
-            mixcert.affine([2.0], [0.5], name="scaled", inputs=["input"]),
+            mixcert.Affine([2.0], [0.5], name="scaled", inputs=["input"]),
             fixed(body, name="body", inputs=["scaled"]),
             mixcert.Activation("tanh", name="h", inputs=["body"]),
             fixed(mean, name="mean", inputs=["h"]),
             fixed(spread, name="spread", inputs=["h"]),
-            mixcert.add(inputs=["mean", "spread"], name="sum"),
-            mixcert.concat(inputs=["sum", "mean"]),
+            mixcert.Add(inputs=["mean", "spread"], name="sum"),
+            mixcert.Concat(inputs=["sum", "mean"]),
         ]
     )
     assert (net.inputs, net.outputs) == (3, 4)
@@ -217,4 +217,4 @@ def test_wrong_graphs_name_the_layer():
     with pytest.raises(ValueError, match="dense 'b' sees 'x': expected 'input' or an entry before it, got no entry of that name"):
         mixcert.Network([mixcert.Dense(weight, name="a"), mixcert.Dense(weight, name="b", inputs=["x"])])
     with pytest.raises(TypeError, match="inputs: expected a list of names"):
-        mixcert.add(inputs="a")
+        mixcert.Add(inputs="a")
