@@ -32,7 +32,9 @@ from ._answers import (
     SimulatedAnswers,
     SimulatedIntervals,
 )
-from ._certify import certify
+from ._certify import LongWorkWarning, WorkEstimate, certify, estimate_work
+from ._compare import MonteCarlo, compare
+from ._comparison import Compared, Comparison
 from ._graph_layers import Add, Affine, Concat, Mean, Reshape
 from ._import import from_torch, import_weights
 from ._layers import (
@@ -66,6 +68,8 @@ __all__ = [
     "AvgPool2d",
     "BatchNorm",
     "ClassProbabilities",
+    "Compared",
+    "Comparison",
     "Concat",
     "Conv2d",
     "CredibleIntervals",
@@ -79,11 +83,13 @@ __all__ = [
     "Layer",
     "LayerMixture",
     "LayerTable",
+    "LongWorkWarning",
     "Marginal",
     "MaxPool2d",
     "Mean",
     "Mixture",
     "Moments",
+    "MonteCarlo",
     "Network",
     "Predictive",
     "Probability",
@@ -95,8 +101,11 @@ __all__ = [
     "SimulatedAnswers",
     "SimulatedIntervals",
     "TuneResult",
+    "WorkEstimate",
     "__version__",
     "certify",
+    "compare",
+    "estimate_work",
     "from_torch",
     "gelbrich",
     "import_weights",

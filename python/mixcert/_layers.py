@@ -64,7 +64,8 @@ def core_of(layer: LayerLike) -> Any:
         return Activation(layer)._core
     if isinstance(layer, Layer):
         return layer._core
-    raise TypeError(f"layers: expected a layer or the name of an activation, got {type(layer).__name__}")
+    hint = "; mixcert.from_torch(module) reads whole modules" if hasattr(layer, "state_dict") else ""
+    raise TypeError(f"layers: expected a layer or the name of an activation, got {type(layer).__name__}{hint}")
 
 
 def layer_of(core: Any) -> Layer:

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from typing import Any, Callable, Optional
 
-_TERMINAL_INTERVAL, _LINE_INTERVAL, _DELAY = 0.2, 10.0, 0.5
+_DELAY, _TERMINAL_INTERVAL, _LINE_INTERVAL = 0.5, 0.2, 10.0
 
 
 def duration(seconds: float) -> str:
@@ -18,52 +19,58 @@ def duration(seconds: float) -> str:
 
 
 class Progress:
-    """While it is entered, `tick(done)` shows how much of `total` is done and how long the rest will take: by the
-    time so far, or, before anything is done, by `expected` seconds, an estimate. `wanted`: True, False, or None for
-    where standard error is a terminal. What takes less than half a second shows nothing."""
+    """While it is entered, a line shows how much of `total` is done and how long the rest will take: by the time so
+    far, or, before anything is done, by `expected` seconds, an estimate. `wanted`: True, False, or None for where
+    standard error is a terminal. What takes less than half a second shows nothing.
 
-    def __init__(
-        self, label: str, total: Optional[int], wanted: Optional[bool], expected: Optional[float] = None
-    ) -> None:
+    A thread of its own draws the line: the work may say nothing for a minute."""
+
+    def __init__(self, label: str, total: Optional[int], wanted: Optional[bool]) -> None:
         stream: Any = sys.stderr
-        terminal = stream is not None and hasattr(stream, "isatty") and stream.isatty()
-        self._stream, self._terminal = stream, terminal
-        self._label, self._total, self._expected = label, total, expected
-        self._interval = _TERMINAL_INTERVAL if terminal else _LINE_INTERVAL
-        self._shown = False
-        #: What the C++ library calls, at most every 20 ms; None where nothing is to be shown.
-        self.tick: Optional[Callable[[int], None]] = None
-        if stream is not None and (wanted or (wanted is None and terminal)):
-            self.tick = self._show
+        self._terminal = bool(stream is not None and hasattr(stream, "isatty") and stream.isatty())
+        self._stream, self._label = stream, label
+        self._wanted = stream is not None and (wanted or (wanted is None and self._terminal))
+        self._done, self._stop = 0, threading.Event()
+        self._thread: Optional[threading.Thread] = None
+        self.total, self.expected = total, None
+        #: What the C++ library calls with the number of finished pieces; None where nothing is to be shown.
+        self.tick: Optional[Callable[[int], None]] = self._count if self._wanted else None
 
     def __enter__(self) -> Progress:
-        self._start = time.monotonic()
-        self._next = self._start + (_DELAY if self._terminal else self._interval)
+        if self._wanted:
+            self._thread = threading.Thread(target=self._draw, args=(time.monotonic(),), daemon=True)
+            self._thread.start()
         return self
 
     def __exit__(self, *_: Any) -> None:
-        if self._shown and self._terminal:
-            self._stream.write("\r\033[K")
-            self._stream.flush()
+        if self._thread is not None:
+            self._stop.set()
+            self._thread.join()
 
-    def line(self, done: int, seconds: float) -> str:
-        """Of this much done after so many seconds."""
-        parts = [f"{done} of {self._total} done" if self._total else f"{done} done", duration(seconds)]
-        if done and self._total:
-            left = seconds * (self._total - done) / done
-            parts.append(f"about {duration(left)} left")
-        elif self._expected and self._expected > seconds:
-            parts.append(f"about {duration(self._expected - seconds)} left, estimated")
-        elif self._expected:
-            parts.append(f"longer than the estimated {duration(self._expected)}")
+    def line(self, seconds: float) -> str:
+        """After so many seconds."""
+        done, total = self._done, self.total
+        parts = [f"{done} of {total} done" if total else f"{done} done", duration(seconds)]
+        if done and total:
+            parts.append(f"about {duration(seconds * (total - done) / done)} left")
+        elif self.expected and self.expected > seconds:
+            parts.append(f"about {duration(self.expected - seconds)} left (estimate)")
+        elif self.expected:
+            parts.append(f"longer than the estimated {duration(self.expected)}")
         return f"{self._label}: " + ", ".join(parts)
 
-    def _show(self, done: int) -> None:
-        now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + self._interval
-        text = self.line(done, now - self._start)
-        self._stream.write(f"\r{text}\033[K" if self._terminal else f"{text}\n")
-        self._stream.flush()
-        self._shown = True
+    def _count(self, done: int) -> None:
+        self._done = done
+
+    def _draw(self, start: float) -> None:
+        shown = False
+        pause = _DELAY if self._terminal else _LINE_INTERVAL
+        while not self._stop.wait(pause):
+            pause = _TERMINAL_INTERVAL if self._terminal else _LINE_INTERVAL
+            text = self.line(time.monotonic() - start)
+            self._stream.write(f"\r{text}\033[K" if self._terminal else f"{text}\n")
+            self._stream.flush()
+            shown = True
+        if shown and self._terminal:
+            self._stream.write("\r\033[K")
+            self._stream.flush()

@@ -7,6 +7,9 @@
 #include <cmath>
 #include <utility>
 
+#include "core/stop.h"
+#include "sensitivity/stoppable_norms.h"
+
 namespace mixcert {
 namespace {
 
@@ -163,7 +166,7 @@ double ErrorNorm::gain() const {
   return sum;
 }
 
-ErrorNorms make_error_norms(const Network& network, SensitivityMode mode) {
+ErrorNorms make_error_norms(const Network& network, SensitivityMode mode, const CancelFlag* cancel) {
   const Index hidden = network.hidden_count();
   ErrorNorms error_norms(static_cast<std::size_t>(hidden));
   if (hidden == 0) return error_norms;
@@ -174,15 +177,21 @@ ErrorNorms make_error_norms(const Network& network, SensitivityMode mode) {
   for (const MetricForm& form : forms) {
     std::vector<OutputNorm> norms{identity};
     for (Index k = hidden - 1; k >= 1; --k) {
+      stop_where_set(cancel);
       norms = carry_back(norms, network, k, form);
       ErrorNorm error_norm{form.name, {}};
       for (const OutputNorm& norm : norms) {
+        stop_where_set(cancel);
         error_norm.norms.push_back(pull_back(norm, network.layer(k)));
       }
       error_norms[static_cast<std::size_t>(k - 1)].push_back(std::move(error_norm));
     }
   }
   return error_norms;
+}
+
+ErrorNorms make_error_norms(const Network& network, SensitivityMode mode) {
+  return make_error_norms(network, mode, nullptr);
 }
 
 }  // namespace mixcert

@@ -52,10 +52,12 @@ TEST_F(PartialFileTest, LeftoversOfEndedProcessesGo) {
 
 TEST_F(PartialFileTest, FilesOfOthersStay) {
   const std::string ended = ended_process();
-  const std::vector<std::string> names = {".out.npz.partial-1-0",              // a process that runs
+  const std::vector<std::string> names = {".out.npz.partial-1-0",                // a process that runs
                                           ".other.npz.partial-" + ended + "-0",  // of another target
-                                          ".out.npz.partial-" + ended + "-0x", ".out.npz.partial-x-0",
-                                          ".out.npz.partial-" + ended, "out.npz.partial-" + ended + "-0"};
+                                          ".out.npz.partial-" + ended + "-0x",
+                                          ".out.npz.partial-x-0",
+                                          ".out.npz.partial-" + ended,
+                                          "out.npz.partial-" + ended + "-0"};
   for (const std::string& name : names) leave(name);
   write_target();
   for (const std::string& name : names) EXPECT_TRUE(is_there(name)) << name;

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Files beside an output file, DIR/.NAME.partial-PID-UNIQUE: how they are made, who removes them where a signal
-// ends the program, and what a program that was killed has left.
+// Files beside an output file, DIR/.NAME.partial-PID-UNIQUE: how they are made, who removes them where a
+// signal ends the program, and what a program that was killed has left.
 #pragma once
 
 #include <filesystem>
