@@ -70,7 +70,7 @@ def compare(
     >>> net = mixcert.Network([mixcert.Dense([[1.0]], weight_variance=[[0.25]])])
     >>> side_by_side = compare(net, [[1.0], [2.0]], samples=1000, threads=1)
     >>> side_by_side.monte_carlo.mean.shape, len(side_by_side.rows)
-    ((2, 1), 2)
+    ((2, 1), 4)
     """
     samples = whole_number(samples, "samples", 2, 10**9)
     module_samples = whole_number(module_samples, "module_samples", 0, 10**9)

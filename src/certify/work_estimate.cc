@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "certify/method_choice.h"
-#include "core/text_table.h"
 #include "methods/graph/graph_chain.h"
 #include "methods/graph/pair_rounds.h"
 #include "mixcert/core/parallel.h"
@@ -19,18 +18,17 @@
 namespace mixcert {
 namespace {
 
-constexpr double kLongSeconds = 30.0;
-constexpr double kLargeShare = 0.25;
-
 // Fitted; multiplications, but for the last.
 constexpr double kPush = 1.7;               ///< W C W' and what bounds it, over in out (in + out)
-constexpr double kPerNeuron = 1e4;          ///< the law of one output, by neuron
+constexpr double kPerNeuron = 2.5e4;        ///< the law of one output, by neuron
 constexpr double kPerNeuronOutput = 1.3e3;  ///< and for each output
+constexpr double kPieces = 12.0;            ///< splits that are tried, over the root of pieces cubed
 constexpr double kPerMaskPair = 1.2e4;      ///< two layers of masks, by pair of neurons
 constexpr double kPerGridPoint = 5.0;       ///< a push of one point, over in * out
 constexpr double kJoint = 0.6;              ///< of pairs of inputs, over in out (in + out)
 constexpr double kPerDraw = 2.0;            ///< network and surrogate
 constexpr double kPerRandomNumber = 60.0;
+constexpr double kGraph = 0.4;      ///< products of forms and tangents
 constexpr double kForm = 0.3;       ///< the largest eigenvalue of a form, over its size cubed
 constexpr Index kMostDense = 3000;  ///< values of a node whose form is written out
 
@@ -132,6 +130,8 @@ Work graph_work(const LayerGraph& given) {
       widest = std::max(widest, dense);
     }
   }
+  work.once *= kGraph;
+  work.each *= kGraph;
   work.bytes += 4.0 * sizeof(double) * widest * widest;
   work.bytes_per_thread = most_tangent_bytes(graph) + 3.0 * sizeof(double) * widest * widest;
   return work;
@@ -171,7 +171,7 @@ Work moment_work(const Network& network, const Options& options, double input_co
     if (stages.size() > 2 && has_masks(network) && sizes.products < 1e6)
       work.each += kPerMaskPair * sizes.products;
   }
-  if (options.pieces > 1) work.each *= std::pow(static_cast<double>(options.pieces), 2);
+  if (options.pieces > 1) work.each *= kPieces * std::pow(static_cast<double>(options.pieces), 1.5);
   work.bytes = 3.0 * sizeof(double) * sizes.widest * sizes.widest;
   if (network.graph() != nullptr && !network.is_written_out())
     work.bytes += 2.0 * sizeof(double) * network.graph()->written_out();
@@ -222,16 +222,6 @@ Work member_work(const Network& network, const Options& options, double input_co
 
 }  // namespace
 
-bool WorkEstimate::is_long(const Options& options) const {
-  return seconds > kLongSeconds || bytes > kLargeShare * options.max_memory_in_gib * 0x1.0p30;
-}
-
-std::string duration_text(double seconds) {
-  if (seconds < 90.0) return short_number(std::max(1.0, std::round(seconds))) + " s";
-  if (seconds < 5400.0) return short_number(std::round(seconds / 60.0)) + " min";
-  return short_number(std::round(seconds / 360.0) / 10.0) + " h";
-}
-
 WorkEstimate estimate_work(const Ensemble& ensemble, const Options& options, Index input_count) {
   const auto count = static_cast<double>(input_count);
   const double pieces = options.joint ? 1.0 : count;
@@ -258,24 +248,6 @@ WorkEstimate estimate_work(const Ensemble& ensemble, const Options& options, Ind
   estimate.may_be_drawn = ensemble.size() == 1 && !options.joint &&
                           !is_coupled(ensemble.member(0), options) && is_coupled(ensemble.member(0), drawn);
   return estimate;
-}
-
-std::string work_announcement(const WorkEstimate& estimate, const Options& options, Index input_count) {
-  std::string text = "about " + duration_text(estimate.seconds) + (estimate.is_least ? " or more" : "") +
-                     " and " + short_number(estimate.bytes / 0x1.0p30) +
-                     " GiB are expected (an estimate from sizes): " + estimate.method;
-  const bool is_drawn = options.simulate || options.method == Method::Coupled;
-  std::vector<std::string> lower;
-  if (estimate.may_be_drawn) lower.emplace_back("--simulate (draws of the network)");
-  if (is_drawn && options.draws > 10000) lower.emplace_back("fewer --draws");
-  if (options.pieces > 1) lower.emplace_back("fewer --pieces");
-  if (input_count > 1) lower.emplace_back("fewer inputs");
-  if (options.joint) lower.emplace_back("inputs one by one");
-  lower.emplace_back("smaller layers or images");
-  if (!options.joint && input_count > 1 && options.threads != 1)
-    lower.emplace_back("less memory with fewer --threads");
-  for (std::size_t i = 0; i < lower.size(); ++i) text += (i == 0 ? "; less with " : ", ") + lower[i];
-  return text;
 }
 
 }  // namespace mixcert

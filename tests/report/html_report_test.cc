@@ -73,8 +73,9 @@ RunFacts facts_of(const std::string& text) {
 
 TEST(ComparisonPage, ProvenAndDrawnNumbersHaveColumnsOfTheirOwn) {
   ComparisonContents contents;
-  contents.groups = {{"Means", {{"mean of y0", {0.5, 0.25, 0.75}, 0.6, 0.01}, {"exact", {1, 1, 1}, NAN, NAN}}},
-                     {"Deviations", {}}};
+  contents.groups = {
+      {"Means", {{"mean of y0", {0.5, 0.25, 0.75}, 0.6, 0.01}, {"exact", {1, 1, 1}, NAN, NAN}}},
+      {"Deviations", {}}};
   const Page page = comparison_page(contents);
   ASSERT_EQ(page.sections.size(), 2U);
   const Table& table = std::get<Table>(page.sections[0].blocks[1]);
