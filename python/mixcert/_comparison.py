@@ -118,17 +118,14 @@ class Comparison:
         for row in self.rows[:_SHOWN]:
             of_module = "-" if row.module_drawn != row.module_drawn else f"{row.module_drawn:.4g} +- {row.module_error:.1g}"
             cells.append([
-                str(row.input), row.what, f"{row.mixture:.4g}", f"{row.lower:.4g} to {row.upper:.4g}",
+                str(row.input), row.what, f"{row.mixture:.4g}", f"{_below(row.lower)} to {_above(row.upper)}",
                 f"{row.drawn:.4g} +- {row.drawn_error:.1g}", of_module,
             ])
         return cells
 
     def _summary(self) -> List[str]:
         count, needed, seconds = len(self.results), self.draws_needed, self.seconds
-        lines = []
-        if len(self.rows) > _SHOWN:
-            lines.append(f"{len(self.rows) - _SHOWN} more rows: `rows`")
-        lines.append(f"certified W2: {self.w2_bound.min():.3g} to {self.w2_bound.max():.3g} at {count} inputs")
+        lines = [f"certified W2: {_above(self.w2_bound.min(), 3)} to {_above(self.w2_bound.max(), 3)} at {_counted(count, 'input')}"]
         lines.append(
             f"seconds: certificate {seconds['certificate']:.3g}, Monte Carlo {seconds['monte_carlo']:.3g} "
             f"({self.monte_carlo.draws} draws)"
@@ -144,6 +141,8 @@ class Comparison:
         table = [list(_HEAD), *self._cells()]
         widths = [max(len(row[i]) for row in table) for i in range(len(_HEAD))]
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in table]
+        if len(self.rows) > _SHOWN:
+            lines.append(f".. and {len(self.rows) - _SHOWN} more: rows")
         return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:], "", *self._summary()])
 
     def __repr__(self) -> str:
@@ -173,12 +172,12 @@ class Comparison:
             groups.append((title, names, [tuple(row[2:7]) for row in rows]))
         bound, needed = self.w2_bound.max(), self.draws_needed
         headlines = [
-            ("certified W2", f"{bound:.3g}", "the largest of all inputs", "certified"),
+            ("certified W2", _above(bound, 3), "the largest of all inputs", "certified"),
             ("certificate", f"{self.seconds['certificate']:.3g} s", "for all inputs", "plain"),
             ("Monte Carlo", f"{self.seconds['monte_carlo']:.3g} s", f"{self.monte_carlo.draws} draws", "estimate"),
             ("draws as close", _count(needed.max()), "for the means, 95 %, not proven", "estimate"),
         ]
-        title = f"{len(self.results)} inputs, {self._mean.estimate.shape[1]} outputs"
+        title = f"{_counted(len(self.results), 'input')}, {_counted(self._mean.estimate.shape[1], 'output')}"
         summary = "Ranges that hold the network's own numbers for certain, beside estimates from draws of the network."
         _core.write_comparison(target, title, summary, headlines, groups, self._summary())
 
@@ -203,6 +202,27 @@ class Comparison:
         axes.set_yticks(places, [f"{r.what}, input {r.input}" for r in rows])
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.08), frameon=False)
         figure.savefig(target, dpi=150)
+
+
+def _below(value: float, digits: int = 4) -> str:
+    """In so many digits, rounded down: the lower end of what is proven."""
+    text = f"{value:.{digits}g}"
+    return text if float(text) <= value or value != value else f"{value - _unit(value, digits):.{digits}g}"
+
+
+def _above(value: float, digits: int = 4) -> str:
+    """Rounded up."""
+    text = f"{value:.{digits}g}"
+    return text if float(text) >= value or value != value else f"{value + _unit(value, digits):.{digits}g}"
+
+
+def _unit(value: float, digits: int) -> float:
+    """Of the last digit."""
+    return 10.0 ** (np.floor(np.log10(abs(value))) - digits + 1)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _count(number: float) -> str:

@@ -54,6 +54,17 @@ def test_tables(side_by_side):
     assert side_by_side._repr_html_().count("<tr>") == 1 + len(side_by_side.rows)
 
 
+def test_printed_ends_are_rounded_outward():
+    from mixcert._comparison import _above, _below
+
+    rng = np.random.default_rng(2)
+    for value in np.concatenate([rng.normal(size=300) * 10.0 ** rng.integers(-12, 12, 300), [0.0, 0.1, 9.9999, -9.9999, 1e-300]]):
+        for digits in (3, 4):
+            below, above = float(_below(value, digits)), float(_above(value, digits))
+            assert below <= value <= above and above - below <= 2.1 * 10.0 ** (1 - digits) * abs(value)
+    assert _above(np.nan) == "nan" and _below(np.inf) == "inf"
+
+
 def test_pages(side_by_side, tmp_path):
     side_by_side.figure(tmp_path / "c.html")
     page = (tmp_path / "c.html").read_text(encoding="utf-8")
