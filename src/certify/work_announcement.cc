@@ -15,6 +15,11 @@ namespace {
 constexpr double kLongSeconds = 30.0;
 constexpr double kLargeShare = 0.25;
 
+std::string gib_text(double bytes) {
+  const double tenths = std::round(10.0 * bytes / 0x1.0p30);
+  return tenths < 1.0 ? "less than 0.1 GiB" : short_number(tenths / 10.0) + " GiB";
+}
+
 }  // namespace
 
 bool WorkEstimate::is_long(const Options& options) const {
@@ -29,8 +34,8 @@ std::string duration_text(double seconds) {
 
 std::string work_announcement(const WorkEstimate& estimate, const Options& options, Index input_count) {
   std::string text = "about " + duration_text(estimate.seconds) + (estimate.is_least ? " or more" : "") +
-                     " and " + short_number(estimate.bytes / 0x1.0p30) +
-                     " GiB are expected (an estimate from sizes): " + estimate.method;
+                     " and " + gib_text(estimate.bytes) +
+                     " are expected (an estimate from sizes): " + estimate.method;
   const bool is_drawn = options.simulate || options.method == Method::Coupled;
   std::vector<std::string> lower;
   if (estimate.may_be_drawn) lower.emplace_back("--simulate (draws of the network)");
