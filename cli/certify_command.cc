@@ -164,13 +164,17 @@ void check_resume(const CertifyArguments& arguments) {
           "option --joint: one law is the work of one process; run it without mpirun");
 }
 
-/// Seconds, where the work is long enough to be announced; 0 otherwise.
-double announce_long_work(const Subject& subject, const Options& options) {
+/// What is said of long work while it begins, and how many seconds it is expected to take.
+struct LongWork {
+  std::string line;  ///< empty, and no seconds, where it is short
+  double seconds = 0.0;
+};
+
+LongWork long_work(const Subject& subject, const Options& options) {
   const Index count = subject.inputs.cols();
   const WorkEstimate estimate = estimate_work(subject.ensemble, options, count);
-  if (!estimate.is_long(options)) return 0.0;
-  std::fprintf(stderr, "mixcert: %s\n", work_announcement(estimate, options, count).c_str());
-  return estimate.seconds;
+  if (!estimate.is_long(options)) return {};
+  return {"mixcert: " + work_announcement(estimate, options, count), estimate.seconds};
 }
 
 void run_certify(const CertifyArguments& arguments) {
@@ -189,8 +193,9 @@ void run_certify(const CertifyArguments& arguments) {
   writer.add_inputs(subject.inputs, subject.noise);
   PageOfRun page(arguments, subject);
   CertifyReport report(subject.ensemble, arguments.options, kShownRows, arguments.models.functional);
-  const double expected = announce_long_work(subject, arguments.options);
-  ProgressBar progress("certify", arguments.options.joint ? 1 : subject.inputs.cols(), expected);
+  const LongWork expected = long_work(subject, arguments.options);
+  const DelayedLine announcement(expected.line);
+  ProgressBar progress("certify", arguments.options.joint ? 1 : subject.inputs.cols(), expected.seconds);
   const ResultSink output = [&](Result&& result) {
     writer.add(result);
     const std::string row = report.add(result);

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kBarWidth = 30;
 constexpr std::chrono::milliseconds kRedrawInterval(200);
+constexpr std::chrono::milliseconds kLineDelay(1000);
 
 CancelFlag& flag() {
   static CancelFlag instance{false};
@@ -42,6 +43,18 @@ void install_signal_handlers() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, request_cancel);
   // A closed pipe must not end a run that is also writing files.
   std::signal(SIGPIPE, SIG_IGN);
+}
+
+DelayedLine::DelayedLine(const std::string& line) {
+  if (line.empty()) return;
+  waiting_ = std::jthread([line](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any never;
+    (void)never.wait_for(lock, stop, kLineDelay, [] { return false; });
+    const char* const wipe = isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "";
+    if (!stop.stop_requested()) std::fprintf(stderr, "%s%s\n", wipe, line.c_str());
+  });
 }
 
 ProgressBar::ProgressBar(std::string label, Index total, double expected)

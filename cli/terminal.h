@@ -18,6 +18,17 @@ namespace mixcert::cli {
 const CancelFlag& cancel_flag();
 void install_signal_handlers();
 
+/// A line on standard error, unless its object is gone within a second: work that is refused says why, and
+/// nothing else.
+class DelayedLine {
+ public:
+  /// An empty line is none.
+  explicit DelayedLine(const std::string& line);
+
+ private:
+  std::jthread waiting_;
+};
+
 /// A bar on standard error with the time that is left, drawn only when that is a terminal, by a thread of its
 /// own: the work may say nothing for a minute.
 class ProgressBar {

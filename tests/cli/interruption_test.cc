@@ -97,6 +97,7 @@ TEST_F(SecondSignal, LongWorkIsAnnouncedFirst) {
   Program program(directory_ / ".",
                   {"certify", "net.safetensors", "--inputs", "x.csv", "--pieces", "4", "--out", "r.npz"});
   for (int i = 0; i < 1000 && directory_.count() == 2; ++i) std::this_thread::sleep_for(milliseconds(10));
+  std::this_thread::sleep_for(milliseconds(2500));
   program.send(SIGINT);
   const Finished finished = program.wait();
   EXPECT_EQ(finished.exit_code, 130);
