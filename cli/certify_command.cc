@@ -14,6 +14,7 @@
 #include "command_flags.h"
 #include "mixcert/answer/answers.h"
 #include "mixcert/certify/certify.h"
+#include "mixcert/certify/work_estimate.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/parallel.h"
 #include "mixcert/core/version.h"
@@ -163,6 +164,19 @@ void check_resume(const CertifyArguments& arguments) {
           "option --joint: one law is the work of one process; run it without mpirun");
 }
 
+/// What is said of long work while it begins, and how many seconds it is expected to take.
+struct LongWork {
+  std::string line;  ///< empty, and no seconds, where it is short
+  double seconds = 0.0;
+};
+
+LongWork long_work(const Subject& subject, const Options& options) {
+  const Index count = subject.inputs.cols();
+  const WorkEstimate estimate = estimate_work(subject.ensemble, options, count);
+  if (!estimate.is_long(options)) return {};
+  return {"mixcert: " + work_announcement(estimate, options, count), estimate.seconds};
+}
+
 void run_certify(const CertifyArguments& arguments) {
   arguments.options.validate();
   check_resume(arguments);
@@ -179,7 +193,9 @@ void run_certify(const CertifyArguments& arguments) {
   writer.add_inputs(subject.inputs, subject.noise);
   PageOfRun page(arguments, subject);
   CertifyReport report(subject.ensemble, arguments.options, kShownRows, arguments.models.functional);
-  ProgressBar progress("certify", arguments.options.joint ? 1 : subject.inputs.cols());
+  const LongWork expected = long_work(subject, arguments.options);
+  const DelayedLine announcement(expected.line);
+  ProgressBar progress("certify", arguments.options.joint ? 1 : subject.inputs.cols(), expected.seconds);
   const ResultSink output = [&](Result&& result) {
     writer.add(result);
     const std::string row = report.add(result);

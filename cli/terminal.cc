@@ -10,21 +10,27 @@
 #include <cstdio>
 #include <utility>
 
+#include "io/files/partial_file.h"
+#include "mixcert/certify/work_estimate.h"
+
 namespace mixcert::cli {
 namespace {
 
 constexpr int kBarWidth = 30;
-constexpr std::chrono::milliseconds kRedrawInterval(100);
+constexpr std::chrono::milliseconds kRedrawInterval(200);
+constexpr std::chrono::milliseconds kLineDelay(1000);
 
 CancelFlag& flag() {
   static CancelFlag instance{false};
   return instance;
 }
 
-/// The second signal ends the program at once.
+/// The second signal ends the program at once, without what is written beside output files.
 extern "C" void request_cancel(int signal) {
-  flag().store(true);
+  if (!flag().load()) return flag().store(true);
+  io::remove_partial_files();
   std::signal(signal, SIG_DFL);
+  (void)std::raise(signal);
 }
 
 }  // namespace
@@ -39,38 +45,82 @@ void install_signal_handlers() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-ProgressBar::ProgressBar(std::string label, Index total)
-    : label_(std::move(label)), total_(std::max<Index>(total, 1)), visible_(isatty(STDERR_FILENO) != 0) {}
+DelayedLine::DelayedLine(const std::string& line) {
+  if (line.empty()) return;
+  waiting_ = std::jthread([line](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any never;
+    (void)never.wait_for(lock, stop, kLineDelay, [] { return false; });
+    const char* const wipe = isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "";
+    if (!stop.stop_requested()) std::fprintf(stderr, "%s%s\n", wipe, line.c_str());
+  });
+}
 
-ProgressBar::~ProgressBar() { clear(); }
+ProgressBar::ProgressBar(std::string label, Index total, double expected)
+    : label_(std::move(label)),
+      total_(std::max<Index>(total, 1)),
+      visible_(isatty(STDERR_FILENO) != 0),
+      expected_(expected) {
+  if (visible_) redraws_ = std::jthread([this](const std::stop_token& stop) { redraw_until(stop); });
+}
+
+ProgressBar::~ProgressBar() {
+  redraws_ = {};
+  clear();
+}
+
+void ProgressBar::redraw_until(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    (void)wake_.wait_for(lock, stop, kRedrawInterval, [] { return false; });
+    if (!stop.stop_requested()) draw();
+  }
+}
 
 void ProgressBar::advance(Index count) {
   const std::scoped_lock lock(mutex_);
   done_ += count;
   const auto now = std::chrono::steady_clock::now();
-  if (!visible_ || now - last_drawn_ < kRedrawInterval) return;
-  last_drawn_ = now;
-  draw();
+  if (visible_ && now - last_drawn_ >= kRedrawInterval) draw();
 }
 
 void ProgressBar::print(const std::string& lines) {
-  clear();
+  const std::scoped_lock lock(mutex_);
+  wipe();
   std::fputs(lines.c_str(), stdout);
   last_drawn_ = {};
 }
 
 void ProgressBar::clear() {
+  const std::scoped_lock lock(mutex_);
+  wipe();
+}
+
+void ProgressBar::wipe() {
   if (drawn_) std::fputs("\r\033[K", stderr);
   drawn_ = false;
+}
+
+std::string ProgressBar::time_left() const {
+  const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  if (done_ > 0 && done_ < total_) {
+    const double share = static_cast<double>(total_ - done_) / static_cast<double>(done_);
+    return ", " + duration_text(spent * share) + " left";
+  }
+  if (done_ > 0 || expected_ <= 0.0) return "";
+  return expected_ > spent ? ", about " + duration_text(expected_ - spent) + " left (estimate)"
+                           : ", longer than the estimated " + duration_text(expected_);
 }
 
 void ProgressBar::draw() {
   const int filled = static_cast<int>(kBarWidth * done_ / total_);
   const std::string bar = std::string(static_cast<std::size_t>(filled), '#') +
                           std::string(static_cast<std::size_t>(kBarWidth - filled), '.');
-  std::fprintf(stderr, "\r%s [%s] %lld/%lld\033[K", label_.c_str(), bar.c_str(),
-               static_cast<long long>(done_), static_cast<long long>(total_));
+  std::fprintf(stderr, "\r%s [%s] %lld/%lld%s\033[K", label_.c_str(), bar.c_str(),
+               static_cast<long long>(done_), static_cast<long long>(total_), time_left().c_str());
   drawn_ = true;
+  last_drawn_ = std::chrono::steady_clock::now();
 }
 
 }  // namespace mixcert::cli

@@ -4,8 +4,11 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
+#include <stop_token>
 #include <string>
+#include <thread>
 
 #include "mixcert/core/parallel.h"
 
@@ -15,29 +18,50 @@ namespace mixcert::cli {
 const CancelFlag& cancel_flag();
 void install_signal_handlers();
 
-/// A bar on standard error, drawn only when that is a terminal, at most ten times a second.
+/// A line on standard error, unless its object is gone within a second: work that is refused says why, and
+/// nothing else.
+class DelayedLine {
+ public:
+  /// An empty line is none.
+  explicit DelayedLine(const std::string& line);
+
+ private:
+  std::jthread waiting_;
+};
+
+/// A bar on standard error with the time that is left, drawn only when that is a terminal, by a thread of its
+/// own: the work may say nothing for a minute.
 class ProgressBar {
  public:
-  ProgressBar(std::string label, Index total);
+  /// `expected`: seconds that all will take, an estimate that is shown until something is done; 0: unknown.
+  ProgressBar(std::string label, Index total, double expected = 0.0);
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
   void advance(Index count = 1);
-  /// Prints lines on standard output in place of the bar, which comes back at the next advance().
+  /// Prints lines on standard output in place of the bar, which comes back.
   void print(const std::string& lines);
   /// Wipes the bar.
   void clear();
 
  private:
+  /// With the lock held.
   void draw();
+  void wipe();
+  void redraw_until(const std::stop_token& stop);
+  [[nodiscard]] std::string time_left() const;
 
   std::string label_;
   Index total_;
   Index done_ = 0;
   bool visible_;        ///< standard error is a terminal
   bool drawn_ = false;  ///< the bar is there now
-  std::mutex mutex_;
+  double expected_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_drawn_;
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread redraws_;  ///< none where there is no terminal
 };
 
 }  // namespace mixcert::cli

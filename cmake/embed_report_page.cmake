@@ -9,7 +9,7 @@
 # In an order of use; vega-functions asks for vega-selection under its plural.
 set(vega_modules util time format loader dataflow statistics scale canvas scenegraph selection expression functions
     event-selector parser runtime view encode transforms view-transforms interpreter)
-set(charts bands bounds curves density functions heatmap intervals law layers)
+set(charts bands bounds comparison curves density functions heatmap intervals law layers)
 
 function(append_file variable file)
   file(READ "${file}" text)

@@ -7,6 +7,7 @@
 #include "mixcert/certify/certify.h"
 #include "mixcert/certify/explain.h"
 #include "mixcert/certify/trial.h"
+#include "mixcert/certify/work_estimate.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
 #include "mixcert/network/ensemble.h"

@@ -99,8 +99,10 @@ Inputs to_inputs(py::handle value, Index features) {
   const Index count = single ? 1 : numbers.shape(0);
   if (count == 0 || size != count * features) {
     const std::string wanted = std::to_string(features);
+    const bool transposed = rank == 2 && numbers.shape(0) == features;
     throw InvalidArgument("inputs: expected shape (n, " + wanted + ") or, for one input, " +
-                          (features > 1 ? "(" + wanted + ",)" : "a number") + ", got " + shape_text(numbers));
+                          (features > 1 ? "(" + wanted + ",)" : "a number") + ", got " + shape_text(numbers) +
+                          (transposed ? "; it is transposed: pass inputs.T" : ""));
   }
   return {columns_of(numbers, features), single};
 }

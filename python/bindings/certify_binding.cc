@@ -13,6 +13,7 @@
 #include "keywords.h"
 #include "mixcert/certify/certify.h"
 #include "mixcert/certify/result_text.h"
+#include "mixcert/certify/work_estimate.h"
 #include "mixcert/core/error.h"
 #include "mixcert/simulated/simulation_service.h"
 #include "mixcert/statistics/simulate.h"
@@ -47,15 +48,37 @@ void certify_run(Run& run, const CancelFlag& cancel, std::atomic<Index>& done) {
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+py::dict to_dict(const WorkEstimate& estimate, const Options& options, Index input_count) {
+  py::dict values;
+  values["method"] = estimate.method;
+  values["multiplications"] = estimate.multiplications;
+  values["gib"] = estimate.bytes / 0x1.0p30;
+  values["seconds"] = estimate.seconds;
+  values["is_long"] = estimate.is_long(options);
+  values["announcement"] = with_keywords(work_announcement(estimate, options, input_count));
+  return values;
+}
+
+py::dict estimate_model(const Model& model, const py::object& given, const py::dict& keywords) {
+  const Options options = options_from("estimate_work", option_table(), keywords);
+  const Index count = to_inputs(given, model.ensemble.inputs()).columns.cols();
+  return to_dict(estimate_work(model.ensemble, options, count), options, count);
+}
+
 /// The results, and whether there is one without an axis of inputs. `progress`, unless None, is called with
-/// the number of results so far.
+/// the number of results so far; `announce`, before the work, with the number of inputs and what the work is
+/// expected to take where that is long (None where not).
 py::tuple certify_model(std::shared_ptr<Model> model, const py::object& given, const py::dict& keywords,
-                        const py::object& progress) {
+                        const py::object& progress, const py::object& announce) {
   const auto run = std::make_shared<Run>();
   run->options = options_from("certify", option_table(), keywords);
   Inputs inputs = to_inputs(given, model->ensemble.inputs());
   run->inputs = std::move(inputs.columns);
   run->model = std::move(model);
+  const Index count = run->inputs.cols();
+  const WorkEstimate estimate = estimate_work(run->model->ensemble, run->options, count);
+  announce(run->options.joint ? Index{1} : count,
+           estimate.is_long(run->options) ? py::object(to_dict(estimate, run->options, count)) : py::none());
   std::atomic<Index> done{0};
   std::function<void()> tick;
   if (!progress.is_none()) tick = [&] { progress(done.load(std::memory_order_relaxed)); };
@@ -187,6 +210,9 @@ py::class_<ResultView> bind_result(py::module_& module) {
   return view;
 }
 
-void bind_certify(py::module_& module) { module.def("certify", &certify_model); }
+void bind_certify(py::module_& module) {
+  module.def("certify", &certify_model);
+  module.def("estimate_work", &estimate_model);
+}
 
 }  // namespace mixcert::python

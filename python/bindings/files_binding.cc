@@ -4,8 +4,12 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "bindings.h"
 #include "io/files/atomic_file.h"
@@ -106,6 +110,33 @@ void write_report(const Views& views, const std::string& path) {
   file.commit();
 }
 
+/// Numbers of a kind: names, and of each the mixture's value, both ends, Monte Carlo's and its error.
+void write_comparison(
+    const std::string& path, const std::string& title, const std::string& summary,
+    const std::vector<std::array<std::string, 4>>& headlines,
+    const std::vector<std::tuple<std::string, std::vector<std::string>, std::vector<std::array<double, 5>>>>&
+        groups,
+    const std::vector<std::string>& notes) {
+  page::ComparisonContents contents{title, summary, {}, {}, notes, std::string(version())};
+  for (const auto& [label, value, note, tone] : headlines) {
+    const page::Tone own = tone == "certified"  ? page::Tone::Certified
+                           : tone == "estimate" ? page::Tone::Estimate
+                                                : page::Tone::Plain;
+    contents.headlines.push_back({label, value, note, own});
+  }
+  for (const auto& [kind, names, numbers] : groups) {
+    page::ComparedGroup group{kind, {}};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const auto& [mixture, lower, upper, drawn, error] = numbers.at(i);
+      group.rows.push_back({names[i], {mixture, lower, upper}, drawn, error});
+    }
+    contents.groups.push_back(std::move(group));
+  }
+  AtomicFile file(path);
+  file.write(page::write_page(page::comparison_page(contents)));
+  file.commit();
+}
+
 /// Results as they were written; what files do not have (layers' metrics, times) is empty or NaN.
 Views load_results(const std::string& path) {
   StoredRun stored = read_run(path);
@@ -131,6 +162,7 @@ Views load_results(const std::string& path) {
 void bind_files(py::module_& module) {
   module.def("save_results", &save_results, py::call_guard<py::gil_scoped_release>());
   module.def("load_results", &load_results, py::call_guard<py::gil_scoped_release>());
+  module.def("write_comparison", &write_comparison, py::call_guard<py::gil_scoped_release>());
   module.def("write_report", &write_report, py::call_guard<py::gil_scoped_release>());
 }
 

@@ -83,6 +83,13 @@ ModelPointer with_input_noise(const Model& model, double deviation) {
                                              model.records, noise, model.assumptions});
 }
 
+/// Several networks, noise on inputs, or a layer with random numbers; also where no layers are listed.
+bool is_random(const Model& model) {
+  return model.layers.empty() || model.ensemble.size() > 1 || !model.noise.components.empty() ||
+         std::any_of(model.layers.begin(), model.layers.end(),
+                     [](const LayerSpec& spec) { return !is_deterministic(spec); });
+}
+
 ModelPointer functional_of(const Model& model, const std::string& text) {
   std::vector<std::string> assumptions = model.assumptions;
   assumptions.push_back("the output is " + text + " of the network's outputs");
@@ -145,6 +152,7 @@ void bind_network(py::module_& module) {
       .def_property_readonly("size", [](const Model& model) { return model.ensemble.size(); })
       .def_property_readonly("layers", [](const Model& model) { return model.layers; })
       .def_property_readonly("assumptions", [](const Model& model) { return model.assumptions; })
+      .def_property_readonly("is_random", &is_random)
       .def_property_readonly("words",
                              [](const Model& model) { return page::architecture_words(model.ensemble); })
       .def("inspect",

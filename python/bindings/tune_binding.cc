@@ -11,6 +11,7 @@
 #include "bindings.h"
 #include "interruptible.h"
 #include "keywords.h"
+#include "mixcert/gp/kernel.h"
 #include "mixcert/tune/tune.h"
 
 namespace mixcert::python {
@@ -71,6 +72,12 @@ py::tuple tune_prior(const py::object& given, const py::object& target, const st
 
 }  // namespace
 
-void bind_tune(py::module_& module) { module.def("tune", &tune_prior); }
+void bind_tune(py::module_& module) {
+  module.def("tune", &tune_prior);
+  module.def("kernel_text", [](const std::string& text) { return Kernel::parse(text).text(); });
+  module.def("kernel_covariance", [](const std::string& text, const py::object& inputs) {
+    return from_matrix(Kernel::parse(text).covariance(to_matrix(inputs, "inputs").transpose()));
+  });
+}
 
 }  // namespace mixcert::python

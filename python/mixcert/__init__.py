@@ -20,7 +20,9 @@ True
 """
 
 # The first, for it says what is missing.
-from ._installation import __version__
+from ._installation import __version__  # isort: skip
+
+from . import kernels
 from ._answers import (
     ClassProbabilities,
     CredibleIntervals,
@@ -32,8 +34,10 @@ from ._answers import (
     SimulatedAnswers,
     SimulatedIntervals,
 )
-from ._certify import certify
-from ._graph_layers import Add, Affine, Concat, Mean, Reshape, add, affine, concat, mean, reshape
+from ._certify import LongWorkWarning, WorkEstimate, certify, estimate_work
+from ._compare import MonteCarlo, compare
+from ._comparison import Compared, Comparison
+from ._graph_layers import Add, Affine, Concat, Mean, Reshape
 from ._import import from_torch, import_weights
 from ._layers import (
     Activation,
@@ -46,6 +50,7 @@ from ._layers import (
     Flatten,
     GaussianDropout,
     GaussianNoise,
+    Layer,
     LayerMixture,
     MaxPool2d,
     Residual,
@@ -65,6 +70,8 @@ __all__ = [
     "AvgPool2d",
     "BatchNorm",
     "ClassProbabilities",
+    "Compared",
+    "Comparison",
     "Concat",
     "Conv2d",
     "CredibleIntervals",
@@ -75,13 +82,16 @@ __all__ = [
     "GaussianDropout",
     "GaussianNoise",
     "Interval",
+    "Layer",
     "LayerMixture",
     "LayerTable",
+    "LongWorkWarning",
     "Marginal",
     "MaxPool2d",
     "Mean",
     "Mixture",
     "Moments",
+    "MonteCarlo",
     "Network",
     "Predictive",
     "Probability",
@@ -93,19 +103,18 @@ __all__ = [
     "SimulatedAnswers",
     "SimulatedIntervals",
     "TuneResult",
+    "WorkEstimate",
     "__version__",
-    "add",
-    "affine",
     "certify",
-    "concat",
+    "compare",
+    "estimate_work",
     "from_torch",
     "gelbrich",
     "import_weights",
+    "kernels",
     "load_results",
-    "mean",
     "mw2",
     "quantize",
-    "reshape",
     "simulate",
     "tune",
     "wasserstein2",

@@ -3,16 +3,37 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Union
+import os
+import warnings
+from typing import Any, Dict, NamedTuple, Optional, Union
 
 import numpy as np
 
 from . import _core
 from ._import import from_torch
 from ._network import Network
-from ._options import advance, describe, progress_bar
+from ._options import describe
+from ._progress import Progress
 from ._result import Result
 from ._result_list import ResultList
+
+
+class LongWorkWarning(UserWarning):
+    """Said before work that is expected to take more than half a minute or a quarter of `max_memory_in_gib`."""
+
+
+class WorkEstimate(NamedTuple):
+    """What certify() is expected to take, in order of magnitude, from sizes of layers alone."""
+
+    method: str  #: that takes most of the time, in words
+    seconds: float
+    gib: float
+    multiplications: float
+    announcement: str  #: one line, with what lowers time and memory
+
+
+def _looks_like_torch(given: Any) -> bool:
+    return hasattr(given, "state_dict") or hasattr(given, "model")
 
 
 def as_network(given: Any, inputs: Any, posterior: Any) -> Network:
@@ -21,12 +42,46 @@ def as_network(given: Any, inputs: Any, posterior: Any) -> Network:
         if posterior is not None:
             raise TypeError("posterior: expected none beside a mixcert.Network, which has its law")
         return given
-    if posterior is None and not hasattr(given, "state_dict") and not hasattr(given, "model"):
+    if isinstance(given, (str, os.PathLike)):
+        raise TypeError(
+            f"network: expected a mixcert.Network or a torch module, got a path; mixcert.Network.load({str(given)!r}) "
+            "reads a model file"
+        )
+    if isinstance(given, type):
+        raise TypeError(f"network: expected an instance, got the class {given.__name__}; {given.__name__}(..) makes one")
+    if posterior is None and not _looks_like_torch(given):
         raise TypeError(
             f"network: expected a mixcert.Network, a torch module or a Laplace object, got {type(given).__name__}"
         )
+    if hasattr(given, "param_groups"):
+        raise TypeError("network: expected a module, got an optimizer; certify(module, x, posterior=optimizer)")
     shape = tuple(inputs.shape) if hasattr(inputs, "shape") else np.shape(inputs)
-    return from_torch(given, posterior, input_shape=shape[1:] if len(shape) > 2 else None)
+    if len(shape) <= 2:
+        return from_torch(given, posterior)
+    try:
+        return from_torch(given, posterior, input_shape=shape[1:])
+    except ValueError:
+        if len(shape) != 3:
+            raise
+        try:
+            return from_torch(given, posterior, input_shape=shape)  # one image, without the axis of inputs
+        except ValueError:
+            pass
+        raise
+
+
+def as_inputs(inputs: Any) -> Any:
+    """Tensors come from their device; those with gradients are refused, as NumPy does."""
+    if getattr(inputs, "requires_grad", False):
+        raise ValueError(
+            "inputs: expected numbers, got a tensor with requires_grad; certificates have no derivatives in the "
+            "inputs: pass inputs.detach()"
+        )
+    return inputs.cpu() if hasattr(inputs, "cpu") else inputs
+
+
+def _options(method: str, joint: bool, epsilon: Optional[float], options: Dict[str, Any]) -> Dict[str, Any]:
+    return dict(options, method=method, joint=joint, epsilon=epsilon)
 
 
 def certify(
@@ -51,26 +106,63 @@ def certify(
     channels gives one result; so does `joint`, a law over the outputs at all inputs, stacked input-major. (An array of
     rank 1 for a network of one feature, and one of [1, height, width], hold several inputs.)
 
-    Ctrl-C stops the work at its next step. `progress` shows a bar by tqdm; by default where tqdm is
-    installed and standard error is a terminal.
+    Work that is expected to take more than half a minute, or a quarter of `max_memory_in_gib`, is announced by a
+    LongWorkWarning that says how to lower it; :func:`estimate_work` asks beforehand. `progress` shows on standard
+    error how much is done and how long the rest will take: by default on a terminal; False: neither. Ctrl-C stops
+    the work at its next step.
 
     ValueError: a bad option, input or shape; MemoryError: more memory than `max_memory_in_gib` is needed.
     """
-    if hasattr(inputs, "cpu"):
-        inputs = inputs.cpu()
-    network = as_network(network, inputs, posterior)
-    options["method"] = method
-    options["joint"] = joint
-    options["epsilon"] = epsilon
-    bar = progress_bar(progress, "certify", len(inputs) if hasattr(inputs, "__len__") else None)
-    if bar is None:
-        views, single = _core.certify(network._core, inputs, options, None)
-    else:
-        with bar:
-            views, single = _core.certify(network._core, inputs, options, advance(bar))
-            advance(bar)(len(views))
+    inputs = as_inputs(inputs)
+    given, network = network, as_network(network, inputs, posterior)
+    if given is not network and not network._core.is_random:
+        warnings.warn(
+            "certify: nothing in the network is random: its weights are plain and it has no dropout; where a posterior "
+            "stands beside the module, pass posterior=..",
+            UserWarning,
+            stacklevel=2,
+        )
+    shown = Progress("certify", None, progress)
+
+    def announce(total: int, estimate: Optional[Dict[str, Any]]) -> None:
+        shown.total = total
+        if estimate is not None:
+            shown.expected = estimate["seconds"]
+            if progress is not False:
+                warnings.warn(f"certify: {estimate['announcement']}", LongWorkWarning, stacklevel=3)
+
+    with shown:
+        views, single = _core.certify(
+            network._core, inputs, _options(method, joint, epsilon, options), shown.tick, announce
+        )
     results = ResultList(Result(view) for view in views)
     return results[0] if single else results
 
 
+def estimate_work(
+    network: Any,
+    inputs: Any,
+    method: str = "auto",
+    joint: bool = False,
+    epsilon: Optional[float] = None,
+    *,
+    posterior: Any = None,
+    **options: Any,
+) -> WorkEstimate:
+    """How long :func:`certify` with the same arguments is expected to take, and in how much memory: from sizes of
+    layers, the number of inputs and the options, within a factor of four on the networks of docs/performance.md.
+
+    >>> from mixcert import Dense, Network
+    >>> wide = Network([Dense(np.ones((500, 2))), "relu", Dense(np.ones((500, 500))), "relu", Dense(np.ones((1, 500)))])
+    >>> estimate_work(wide, [[0.1, 0.2]]).seconds < 30
+    True
+    """
+    inputs = as_inputs(inputs)
+    found = _core.estimate_work(
+        as_network(network, inputs, posterior)._core, inputs, _options(method, joint, epsilon, options)
+    )
+    return WorkEstimate(*(found[name] for name in WorkEstimate._fields))
+
+
 describe(certify, _core.certify_options())
+describe(estimate_work, _core.certify_options())

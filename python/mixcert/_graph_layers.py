@@ -7,33 +7,55 @@ from typing import Any, Sequence
 
 from . import _core
 from ._arguments import whole_number
-from ._layers import Layer, entry
+from ._layers import Layer
 
 
-def Add(*, inputs: Sequence[str], name: str = "") -> Layer:
+class Add(Layer):
     """The sum of the layers of these names, two or more, all of one shape."""
-    return entry(_core.add(), name, inputs)
+
+    __slots__ = ()
+    _type = "add"
+
+    def __init__(self, *, inputs: Sequence[str], name: str = "") -> None:
+        self._become(_core.add(), name, inputs)
 
 
-def Concat(*, inputs: Sequence[str], name: str = "") -> Layer:
+class Concat(Layer):
     """The layers of these names one after the other: along channels of images of one size, or features."""
-    return entry(_core.concat(), name, inputs)
+
+    __slots__ = ()
+    _type = "concat"
+
+    def __init__(self, *, inputs: Sequence[str], name: str = "") -> None:
+        self._become(_core.concat(), name, inputs)
 
 
-def Affine(scale: Any = None, shift: Any = None, *, name: str = "", inputs: Sequence[str] = ()) -> Layer:
+class Affine(Layer):
     """scale x + shift: one number each, one per channel of an image, or one per value (None: 1 and 0)."""
-    return entry(_core.affine(name, {"scale": scale, "shift": shift}), "", inputs)
+
+    __slots__ = ()
+    _type = "affine"
+
+    def __init__(self, scale: Any = None, shift: Any = None, *, name: str = "", inputs: Sequence[str] = ()) -> None:
+        self._become(_core.affine(name, {"scale": scale, "shift": shift}), inputs=inputs)
 
 
-def Reshape(shape: Any, *, name: str = "", inputs: Sequence[str] = ()) -> Layer:
+class Reshape(Layer):
     """The same values as (n,) or n: a vector, or as (channels, height, width): an image."""
-    sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
-    return entry(_core.reshape([whole_number(size, "shape", 1) for size in sizes]), name, inputs)
+
+    __slots__ = ()
+    _type = "reshape"
+
+    def __init__(self, shape: Any, *, name: str = "", inputs: Sequence[str] = ()) -> None:
+        sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
+        self._become(_core.reshape([whole_number(size, "shape", 1) for size in sizes]), name, inputs)
 
 
-def Mean(*, name: str = "", inputs: Sequence[str] = ()) -> Layer:
+class Mean(Layer):
     """The mean of all pixels of each channel: an image becomes a vector."""
-    return entry(_core.mean(), name, inputs)
 
+    __slots__ = ()
+    _type = "mean"
 
-add, concat, affine, reshape, mean = Add, Concat, Affine, Reshape, Mean
+    def __init__(self, *, name: str = "", inputs: Sequence[str] = ()) -> None:
+        self._become(_core.mean(), name, inputs)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any, Sequence, Union
 
@@ -75,6 +76,48 @@ class Mixture:
     def log_prob(self, y: Any) -> Union[float, np.ndarray]:
         """log of the density at one point [d] or several [n, d]. ValueError where a covariance is singular."""
         return self._core.log_prob(y)
+
+    # The same under the names of scipy.stats, which has frozen laws with these methods.
+
+    def rvs(self, size: int = 1, random_state: int = 0) -> np.ndarray:
+        """`size` independent points, [size, dimension]: :meth:`sample` under scipy's names."""
+        seed = whole_number(random_state, "random_state", 0, 2**64 - 1)
+        return self._core.sample(whole_number(size, "size", 1, 1000000000), seed)
+
+    def logpdf(self, y: Any) -> Union[float, np.ndarray]:
+        """:meth:`log_prob` under scipy's name."""
+        return self.log_prob(y)
+
+    def pdf(self, y: Any) -> Union[float, np.ndarray]:
+        """The density at one point [d] or several [n, d].
+
+        >>> round(Mixture([1.0], [[0.0]], [[1.0]]).pdf([0.0]), 6)
+        0.398942
+        """
+        return np.exp(self.log_prob(y))
+
+    def cdf(self, y: Any) -> Union[float, np.ndarray]:
+        """P(z <= y) at one number or several [n], for one dimension; of more take a :meth:`marginal`.
+
+        >>> Mixture([0.5, 0.5], [[-1.0], [1.0]], [[0.25], [0.25]]).cdf([0.0, 9.0]).round(6)
+        array([0.5, 1. ])
+        """
+        if self.dimension != 1:
+            raise ValueError(
+                f"cdf: expected a mixture of one dimension, got {self.dimension}; "
+                "take mixture.marginal(i), or result.probability(statement) for events of several outputs"
+            )
+        points = np.asarray(y, dtype=float)
+        if np.isnan(points).any():
+            raise ValueError("y: expected numbers, got nan")
+        deviations = np.sqrt(self.covariances[:, 0, 0])
+        # A component without deviation is a step at its mean.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            places = (points[..., None] - self.means[:, 0]) / deviations
+        places = np.where(np.isnan(places), np.inf, places)
+        below = np.vectorize(lambda t: 0.5 * math.erfc(-t / math.sqrt(2.0)), otypes=[float])(places)
+        total = (below * self.weights).sum(axis=-1)
+        return float(total) if total.ndim == 0 else total
 
     def marginal(self, indices: Union[int, Sequence[int]]) -> "Mixture":
         """The law of the chosen coordinates, in their order; negative ones count from the end."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import seed_number, whole_number
-from ._layers import Layer, LayerLike, as_layer
+from ._layers import Layer, LayerLike, core_of, layer_of
 
 
 class Network:
@@ -27,7 +27,7 @@ class Network:
     __slots__ = ("_core",)
 
     def __init__(self, layers: Iterable[LayerLike]) -> None:
-        self._core = _core.network([as_layer(layer) for layer in layers])
+        self._core = _core.network([core_of(layer) for layer in layers])
 
     @classmethod
     def _wrap(cls, core: Any) -> "Network":
@@ -82,7 +82,7 @@ class Network:
     @property
     def layers(self) -> List[Layer]:
         """The layers as they were given; empty for an ensemble."""
-        return self._core.layers
+        return [layer_of(core) for core in self._core.layers]
 
     @property
     def assumptions(self) -> List[str]:

@@ -1,33 +1,12 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Keywords of functions from the option tables of the C++ library, and progress bars."""
+"""Keywords of functions from the option tables of the C++ library."""
 
 from __future__ import annotations
 
 import inspect
-import sys
-from typing import Any, Callable, List, Optional
+from typing import Any, List
 
 _FLAG, _INTEGER, _REAL, _CHOICE = range(4)
-
-
-def progress_bar(wanted: Optional[bool], title: str, total: Optional[int]) -> Any:
-    """A bar of tqdm that appears after half a second, or None."""
-    if wanted is False or (wanted is None and not (sys.stderr is not None and sys.stderr.isatty())):
-        return None
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        if wanted:
-            raise
-        return None
-    return tqdm(total=total, desc=title, delay=0.5, leave=False)
-
-
-def advance(bar: Any) -> Callable[[int], None]:
-    def show(done: int) -> None:
-        bar.update(done - bar.n)
-
-    return show
 
 
 def _default(kind: int, text: str) -> Any:

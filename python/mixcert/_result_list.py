@@ -86,10 +86,16 @@ class ResultList(List[Result]):
         `failure_probability`."""
         return stacked([result.probability(statement, **options) for result in self])
 
-    def to_pandas(self) -> Any:
-        """A pandas.DataFrame with one row for each input: bounds, means and deviations."""
-        import pandas
-
+    def to_dataframe(self) -> Any:
+        """A pandas.DataFrame with one row for each input: bounds, means and deviations. ImportError, with what to
+        do, where pandas is not installed."""
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError(
+                "to_dataframe: needs pandas, which is not installed; install it (Debian: python3-pandas), "
+                "or take the arrays w2_bound, mean() and std()"
+            ) from None
         columns = {"w2_bound": self.w2_bound, "relative_w2_bound": self.relative_w2_bound}
         for name, values in (("mean", self.mean()), ("std", self.std())):
             columns.update({f"{name}_y{k}": column for k, column in enumerate(values.T)})

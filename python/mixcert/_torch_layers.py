@@ -68,8 +68,10 @@ def is_transposed(module: nn.Module) -> bool:
 
 def random_layer(graph: Graph, value: Value, name: str, module: nn.Module, weight: torch.Tensor) -> Value:
     """A layer of a library of Bayesian layers, by its keys."""
-    frozen = getattr(module, "frozen", False) is True or getattr(module, "freeze", False) is True
-    if frozen or getattr(module, "weight_eps", None) is not None:  # torchbnn keeps the draw of a frozen layer
+    flag = getattr(module, "freeze", None)
+    frozen = getattr(module, "frozen", False) is True or flag is True
+    # torchbnn keeps the draw of a frozen layer; its first versions keep every draw and have a flag.
+    if frozen or (getattr(module, "weight_eps", None) is not None and not isinstance(flag, bool)):
         raise Unsupported("it is frozen and draws nothing; unfreeze it")
     if weight.dim() == 2:
         return dense(graph, value, name, weight)

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional, Union
 
 import numpy as np
 
 from . import _core
 from ._mixture import Mixture
 from ._network import Network
-from ._options import advance, describe, progress_bar
+from ._options import describe
+from ._progress import Progress
+from .kernels import Kernel
 
 
 class TuneResult(NamedTuple):
@@ -26,7 +28,7 @@ class TuneResult(NamedTuple):
 
 def tune(
     inputs: Any,
-    kernel: Optional[str] = None,
+    kernel: Union[str, Kernel, None] = None,
     *,
     mean: str = "zero",
     target: Optional[Mixture] = None,
@@ -35,7 +37,8 @@ def tune(
 ) -> TuneResult:
     """Minimises beta * bound + (1 - beta) * distance over the variances (and means) of a dense network's
     weights, so that its outputs at `inputs` are like a Gaussian process with this kernel,
-    "rbf(lengthscale=0.5, variance=1)", or like the mixture `target` over the outputs at all inputs.
+    `mixcert.kernels.RBF(lengthscale=0.5)` or its text "rbf(lengthscale=0.5, variance=1)", or like the mixture
+    `target` over the outputs at all inputs.
 
     >>> run = tune(np.linspace(-1, 1, 12), "rbf(lengthscale=0.5)", arch="1-8-1", steps=3, held_out=2, batch=4)
     >>> run.network.inputs, len(run.history["objective"])
@@ -43,18 +46,14 @@ def tune(
     """
     if (kernel is None) == (target is None):
         raise ValueError(f"expected one of kernel and target, got {'neither' if kernel is None else 'both'}")
-    if kernel is not None and not isinstance(kernel, str):
-        raise TypeError(f"kernel: expected text such as 'rbf(lengthscale=1)', got {type(kernel).__name__}")
+    if kernel is not None and not isinstance(kernel, (str, Kernel)):
+        raise TypeError(f"kernel: expected a kernel or its text 'rbf(lengthscale=1)', got {type(kernel).__name__}")
     if target is not None and not isinstance(target, Mixture):
         raise TypeError(f"target: expected a mixcert.Mixture, got {type(target).__name__}")
-    law: Any = kernel if target is None else target._core
+    law: Any = str(kernel) if target is None else target._core
     steps = options.get("steps")
-    bar = progress_bar(progress, "tune", steps if isinstance(steps, int) else None)
-    if bar is None:
-        model, history, held_out, seconds = _core.tune(inputs, law, mean, options, None)
-    else:
-        with bar:
-            model, history, held_out, seconds = _core.tune(inputs, law, mean, options, advance(bar))
+    with Progress("tune", steps if isinstance(steps, int) else None, progress) as shown:
+        model, history, held_out, seconds = _core.tune(inputs, law, mean, options, shown.tick)
     return TuneResult(Network._wrap(model), history, held_out, seconds)
 
 

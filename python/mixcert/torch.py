@@ -24,12 +24,29 @@ from ._torch_check import check
 from ._torch_trace import Reading, read
 
 
-class Certificate(NamedTuple):
-    """Tensors of double precision; without the first axis for one input, or jointly."""
+class _Tensors(NamedTuple):
 
     w2_bound: Tensor  #: [inputs], no smaller than W2(network, mixture)
     mean: Tensor  #: [inputs, outputs], of the mixture; jointly [inputs * outputs], input-major
     covariance: Tensor  #: [inputs, outputs, outputs]
+
+
+class Certificate(_Tensors):
+    """Tensors of double precision; without the first axis for one input, or jointly. `bound` says in words which bound
+    w2_bound is, and how that of mixcert.certify may differ."""
+
+    bound: str = ""
+
+
+def _bound_in_words(method: str, joint: bool) -> str:
+    """Of w2_bound."""
+    if method == "signature":
+        return "that of mixcert.certify(.., method='signature') with the same sizes; by default it takes the moment method"
+    text = (
+        "that of the coupling alone, (H.3) and (H.7), as mixcert.certify(.., method='moment', theorems='coupling') gives it; "
+        "by default mixcert.certify takes the smallest of all theorems, which may be far smaller and has no derivatives"
+    )
+    return text + "; jointly it truncates before it inverts (J.8), and may be smaller for that too" if joint else text
 
 
 class Layer(NamedTuple):
@@ -125,7 +142,7 @@ class _Plan(NamedTuple):
                 continue
             weight, variance, bias, bias_variance = (next(given) for _ in range(4))
             layers.append(Dense(weight, bias, weight_variance=variance, bias_variance=bias_variance))
-        return _core.network(layers)
+        return _core.network([layer._core for layer in layers])
 
 
 class _Certify(torch.autograd.Function):
@@ -185,7 +202,7 @@ def certify(
     those of `mixcert.from_torch`), or a list of :class:`Layer` with the names of activations between. `inputs` are
     as for `mixcert.certify`; there are no derivatives in them. `method` is "moment" with the theorems of the coupling
     (the bound of `mixcert.certify(..., method="moment", theorems="coupling")`; the other theorems have no derivatives),
-    or "signature" with `signature_size` and `components`.
+    or "signature" with `signature_size` and `components`. `bound` of the certificate says which bound it is in words.
 
     >>> mean = torch.tensor([[1.0], [-1.0]], dtype=torch.float64, requires_grad=True)
     >>> layers = [Layer(mean, torch.full((2, 1), 0.1)), "tanh", Layer(torch.ones(1, 2), torch.full((1, 2), 0.1))]
@@ -204,4 +221,6 @@ def certify(
         chosen.setdefault("theorems", "coupling")
     run = _core.DifferentiableRun(plan.network(tensors), inputs, chosen)
     values = _Certify.apply(run, *tensors)
-    return Certificate(*(value[0] for value in values) if run.single else values)
+    found = Certificate(*(value[0] for value in values) if run.single else values)
+    found.bound = _bound_in_words(method, joint)
+    return found

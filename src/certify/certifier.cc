@@ -19,6 +19,7 @@
 #include "mixcert/core/option_table.h"
 #include "mixture/stretched_mixture.h"
 #include "network/linearised_network.h"
+#include "sensitivity/stoppable_norms.h"
 #include "theorems/theorem_table.h"
 
 namespace mixcert {
@@ -89,7 +90,7 @@ Certifier::Certifier(const Network& network, const Options& options, const Servi
   const bool surrogates = options.method == Method::Moment ||
                           (options.method == Method::Auto && uses_metrics(options) && gap.empty());
   if (surrogates) {
-    prepared_->error_norms = make_error_norms(network, options.sensitivity);
+    prepared_->error_norms = make_error_norms(network, options.sensitivity, services.cancel);
     moment_ = std::make_unique<MomentMethod>(
         *prepared_, options.theorems == TheoremSet::All ? theorem_table() : coupling_theorems());
     if (options.joint) joint_ = std::make_unique<JointMethod>(*prepared_);

@@ -45,14 +45,16 @@ void MemoryGuard::check(double bytes, const std::string& what) const {
   if (bytes <= limit_in_gib_ * kBytesPerGib) return;
   throw ResourceError(what + " would need " + gib(bytes) + ", more than the limit of " +
                       gib(limit_in_gib_ * kBytesPerGib) +
-                      "; use fewer components or points, or raise --max-memory-in-gib");
+                      "; use fewer components, points or joint inputs, or raise --max-memory-in-gib");
 }
 
 void MemoryGuard::check_push(const DenseLayer& layer, Index points, Index input_count) const {
   const double d = static_cast<double>(input_count);
   const double per_point = static_cast<double>(layer.outputs()) * d + covariance_size(layer, d);
   check(2.0 * sizeof(double) * static_cast<double>(points) * per_point,
-        "layer '" + layer.name() + "': " + std::to_string(points) + " components");
+        "layer '" + layer.name() + "': " +
+            (input_count > 1 ? "the joint law of its outputs at " + std::to_string(input_count) + " inputs"
+                             : std::to_string(points) + " components"));
 }
 
 void MemoryGuard::check_joint_moments(const DenseLayer& layer, Index input_count) const {

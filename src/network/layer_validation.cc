@@ -80,7 +80,8 @@ class Checker {
 
  private:
   [[noreturn]] void fail(const std::string& field, const std::string& what) const {
-    throw InvalidArgument("layer '" + layer_ + "' " + field + ": " + what);
+    throw InvalidArgument((layer_.empty() ? "dense layer: " : "layer '" + layer_ + "' ") + field + ": " +
+                          what);
   }
   [[noreturn]] void bad_entry(const Matrix& tensor, Index i, Index j, const std::string& field,
                               const std::string& expected) const {

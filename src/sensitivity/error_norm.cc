@@ -7,6 +7,9 @@
 #include <cmath>
 #include <utility>
 
+#include "core/stop.h"
+#include "sensitivity/stoppable_norms.h"
+
 namespace mixcert {
 namespace {
 
@@ -144,16 +147,26 @@ Vector expected_errors(const Network& network, Index k) {
   return errors.array() + 1e-12 * errors.maxCoeff() + 1e-300;
 }
 
-std::vector<OutputNorm> carry_back(const std::vector<OutputNorm>& norms, const Network& network, Index k,
-                                   const MetricForm& form) {
+namespace {
+
+std::vector<OutputNorm> carried_back(const std::vector<OutputNorm>& norms, const Network& network, Index k,
+                                     const MetricForm& form, const CancelFlag* cancel) {
   const bool split = 2 * norms.size() <= kMostNorms && network.layer(k).has_independent_outputs();
   const Step step(network.activation(k + 1), form, expected_errors(network, k), split);
   std::vector<OutputNorm> before;
   for (std::size_t i = 0; i < norms.size(); ++i) {
+    stop_where_set(cancel);
     const Matrix a = second_moment(norms[i], network.layer(k + 1), network.mask(k + 1));
     step.carry(norms[i].factor, i, a, before);
   }
   return before;
+}
+
+}  // namespace
+
+std::vector<OutputNorm> carry_back(const std::vector<OutputNorm>& norms, const Network& network, Index k,
+                                   const MetricForm& form) {
+  return carried_back(norms, network, k, form, nullptr);
 }
 
 double ErrorNorm::gain() const {
@@ -163,7 +176,7 @@ double ErrorNorm::gain() const {
   return sum;
 }
 
-ErrorNorms make_error_norms(const Network& network, SensitivityMode mode) {
+ErrorNorms make_error_norms(const Network& network, SensitivityMode mode, const CancelFlag* cancel) {
   const Index hidden = network.hidden_count();
   ErrorNorms error_norms(static_cast<std::size_t>(hidden));
   if (hidden == 0) return error_norms;
@@ -174,15 +187,21 @@ ErrorNorms make_error_norms(const Network& network, SensitivityMode mode) {
   for (const MetricForm& form : forms) {
     std::vector<OutputNorm> norms{identity};
     for (Index k = hidden - 1; k >= 1; --k) {
-      norms = carry_back(norms, network, k, form);
+      stop_where_set(cancel);
+      norms = carried_back(norms, network, k, form, cancel);
       ErrorNorm error_norm{form.name, {}};
       for (const OutputNorm& norm : norms) {
+        stop_where_set(cancel);
         error_norm.norms.push_back(pull_back(norm, network.layer(k)));
       }
       error_norms[static_cast<std::size_t>(k - 1)].push_back(std::move(error_norm));
     }
   }
   return error_norms;
+}
+
+ErrorNorms make_error_norms(const Network& network, SensitivityMode mode) {
+  return make_error_norms(network, mode, nullptr);
 }
 
 }  // namespace mixcert

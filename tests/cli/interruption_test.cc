@@ -58,6 +58,54 @@ TEST_P(Interruption, LeavesNothingBehind) {
   EXPECT_TRUE(after == before) << "files were changed or left behind";
 }
 
+/// Who does not wait for the first signal to be seen ends the program at once, and finds nothing left either.
+class SecondSignal : public CommandLineTest {};
+
+TEST_F(SecondSignal, LeavesNoPartialFile) {
+  save_network(directory_ / "net.safetensors", small_network({2, 24, 24, 2}));
+  write_inputs(directory_ / "x.csv", 20000, 2);
+  Program program(directory_ / ".", {"sample", "net.safetensors", "--inputs", "x.csv", "--samples", "100000",
+                                     "--out", "s.npz"});
+  for (int i = 0; i < 1000 && directory_.count() == 2; ++i) std::this_thread::sleep_for(milliseconds(10));
+  ASSERT_GT(directory_.count(), 2);
+  program.send(SIGINT);
+  program.send(SIGTERM);
+  (void)program.wait();
+  EXPECT_EQ(directory_.count(), 2);
+}
+
+TEST_F(SecondSignal, TheNextRunRemovesWhatAKillLeaves) {
+  save_network(directory_ / "net.safetensors", small_network({2, 24, 24, 2}));
+  write_inputs(directory_ / "x.csv", 20000, 2);
+  const Words words = {"sample",    "net.safetensors", "--inputs", "x.csv",
+                       "--samples", "100000",          "--out",    "s.npz"};
+  Program program(directory_ / ".", words);
+  for (int i = 0; i < 1000 && directory_.count() == 2; ++i) std::this_thread::sleep_for(milliseconds(10));
+  program.send(SIGKILL);
+  (void)program.wait();
+  ASSERT_GT(directory_.count(), 2);
+  Words shorter = words;
+  shorter[5] = "2";
+  (void)run_well(shorter);
+  EXPECT_EQ(directory_.count(), 3);
+}
+
+/// Work that is expected to be long is announced, whatever becomes of it.
+TEST_F(SecondSignal, LongWorkIsAnnouncedFirst) {
+  save_network(directory_ / "net.safetensors", small_network({2, 64, 64, 2}));
+  write_inputs(directory_ / "x.csv", 200000, 2);
+  Program program(directory_ / ".",
+                  {"certify", "net.safetensors", "--inputs", "x.csv", "--pieces", "4", "--out", "r.npz"});
+  for (int i = 0; i < 1000 && directory_.count() == 2; ++i) std::this_thread::sleep_for(milliseconds(10));
+  std::this_thread::sleep_for(milliseconds(2500));
+  program.send(SIGINT);
+  const Finished finished = program.wait();
+  EXPECT_EQ(finished.exit_code, 130);
+  EXPECT_TRUE(finished.err.starts_with("mixcert: about ")) << finished.err;
+  EXPECT_CONTAINS(finished.err,
+                  " GiB are expected (an estimate from sizes): the moment method; less with fewer --pieces");
+}
+
 /// The process is killed again and again, once while it writes the archive at times.
 class Kills : public CommandLineTest {};
 

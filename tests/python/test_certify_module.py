@@ -66,3 +66,23 @@ def test_wrong_arguments_are_named():
     network = mixcert.Network([mixcert.Dense([[1.0]])])
     with pytest.raises(TypeError, match="posterior: expected none beside a mixcert.Network"):
         mixcert.certify(network, [0.0], posterior={"a": 1})
+
+
+def test_one_image_of_a_module():
+    torch.manual_seed(2)
+    model = nn.Sequential(nn.Conv2d(3, 2, 3), nn.ReLU(), nn.Flatten(), nn.Dropout(0.1), nn.Linear(32, 3))
+    image = torch.randn(3, 6, 6)
+    one = mixcert.certify(model, image, threads=1)
+    assert isinstance(one, mixcert.Result)
+    assert one.w2_bound == mixcert.certify(model, image[None], threads=1)[0].w2_bound
+
+
+@pytest.mark.parametrize("library", ["ivon", "vogn", "pyro", "pyro-diagonal", "numpyro"])
+def test_optimizers_and_guides_stand_beside_modules(library):
+    import stand_ins
+
+    case = stand_ins.CASES[library](np.random.default_rng(3))
+    inputs = torch.tensor([[0.1, -0.4, 0.7]], dtype=torch.float64)
+    found = mixcert.certify(case.module, inputs, posterior=case.posterior, threads=1)
+    drawn = stand_ins.sample(case.truth, inputs[0].numpy(), 20000, np.random.default_rng(0))
+    np.testing.assert_allclose(found.std()[0], drawn.std(axis=0), rtol=0.05)

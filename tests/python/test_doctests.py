@@ -7,7 +7,7 @@ import importlib
 import pytest
 
 
-MODULES = "_layers _network _mixture _transport _certify _result _result_list _tune _import torch".split()
+MODULES = "_layers _network _mixture _transport _certify _result _result_list _tune _import _compare kernels torch".split()
 
 
 @pytest.mark.parametrize("name", [""] + ["." + module for module in MODULES])

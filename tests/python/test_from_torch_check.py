@@ -119,6 +119,37 @@ def test_layers_that_draw_nothing_at_evaluation_are_said():
     assert len(net.assumptions) == 1 and "draws no weights in evaluation mode" in net.assumptions[0]
 
 
+class FlaggedBayesLinear(nn.Module):
+    """The first versions of torchbnn: every draw is kept in a buffer, and a flag says that it stays."""
+
+    def __init__(self, into, out):
+        super().__init__()
+        self.freeze = False
+        self.weight_mu, self.bias_mu = nn.Parameter(torch.randn(out, into)), nn.Parameter(torch.randn(out))
+        self.weight_log_sigma = nn.Parameter(torch.full((out, into), -1.5))
+        self.bias_log_sigma = nn.Parameter(torch.full((out,), -1.0))
+        self.register_buffer("weight_eps", torch.zeros(out, into).normal_())
+        self.register_buffer("bias_eps", torch.zeros(out).normal_())
+
+    def forward(self, x):
+        if not self.freeze:
+            self.weight_eps.normal_()
+            self.bias_eps.normal_()
+        weight = self.weight_mu + torch.exp(self.weight_log_sigma) * self.weight_eps
+        return nn.functional.linear(x, weight, self.bias_mu + torch.exp(self.bias_log_sigma) * self.bias_eps)
+
+
+def test_flagged_layers_of_torchbnn():
+    torch.manual_seed(0)
+    module = nn.Sequential(FlaggedBayesLinear(3, 4), nn.ReLU(), FlaggedBayesLinear(4, 2))
+    net = mixcert.from_torch(module)
+    assert net.assumptions == []
+    np.testing.assert_allclose(net.layers[0].arrays["weight_variance"], np.exp(-3.0), rtol=1e-6)
+    module[0].freeze = True
+    with pytest.raises(ValueError, match="frozen"):
+        mixcert.from_torch(module)
+
+
 def test_a_frozen_layer_of_torchbnn_is_refused():
     module = stand_ins.CASES["torchbnn"](np.random.default_rng(0)).module
     module[0].weight_eps = torch.zeros(4, 3)

@@ -130,3 +130,19 @@ def test_mistakes_in_questions(small):
     with pytest.raises(ValueError, match="single input"):
         joint.predict_proba()
     assert 0.0 <= joint.probability("y[1,0] > 0").estimate <= 1.0
+
+
+def test_names_of_scipy():
+    mixture = mixcert.Mixture([0.3, 0.7], [[0.0], [2.0]], [[1.0], [0.25]])
+    y = np.linspace(-4, 5, 4001)[:, None]
+    np.testing.assert_array_equal(mixture.logpdf(y), mixture.log_prob(y))
+    np.testing.assert_array_equal(mixture.rvs(5, random_state=3), mixture.sample(5, seed=3))
+    density = mixture.pdf(y)
+    assert abs(density.sum() * (y[1, 0] - y[0, 0]) - 1) < 1e-4
+    integral = np.concatenate([[0.0], np.cumsum(0.5 * (density[1:] + density[:-1])) * (y[1, 0] - y[0, 0])])
+    np.testing.assert_allclose(mixture.cdf(y[:, 0]) - mixture.cdf(y[0, 0]), integral, atol=1e-5)
+    assert isinstance(mixture.cdf(0.0), float) and mixture.cdf(np.inf) == 1.0 and mixture.cdf(-np.inf) == 0.0
+    step = mixcert.Mixture([1.0], [[1.0]], [[0.0]])
+    assert step.cdf([0.999, 1.0, 2.0]).tolist() == [0.0, 1.0, 1.0]
+    with pytest.raises(ValueError, match=r"cdf: expected a mixture of one dimension, got 2; take mixture.marginal\(i\)"):
+        mixcert.Mixture([1.0], [[0.0, 0.0]], [[1.0, 1.0]]).cdf([0.0])

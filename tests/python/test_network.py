@@ -189,13 +189,13 @@ def test_graphs_are_lists_whose_layers_name_what_they_see(tmp_path):
     fixed = lambda weight, **more: mixcert.Dense(weight, weight_variance=1e-4 * np.ones_like(weight), **more)
     net = mixcert.Network(
         [
-            mixcert.affine([2.0], [0.5], name="scaled", inputs=["input"]),
+            mixcert.Affine([2.0], [0.5], name="scaled", inputs=["input"]),
             fixed(body, name="body", inputs=["scaled"]),
             mixcert.Activation("tanh", name="h", inputs=["body"]),
             fixed(mean, name="mean", inputs=["h"]),
             fixed(spread, name="spread", inputs=["h"]),
-            mixcert.add(inputs=["mean", "spread"], name="sum"),
-            mixcert.concat(inputs=["sum", "mean"]),
+            mixcert.Add(inputs=["mean", "spread"], name="sum"),
+            mixcert.Concat(inputs=["sum", "mean"]),
         ]
     )
     assert (net.inputs, net.outputs) == (3, 4)
@@ -217,4 +217,23 @@ def test_wrong_graphs_name_the_layer():
     with pytest.raises(ValueError, match="dense 'b' sees 'x': expected 'input' or an entry before it, got no entry of that name"):
         mixcert.Network([mixcert.Dense(weight, name="a"), mixcert.Dense(weight, name="b", inputs=["x"])])
     with pytest.raises(TypeError, match="inputs: expected a list of names"):
-        mixcert.add(inputs="a")
+        mixcert.Add(inputs="a")
+
+
+def test_layers_are_classes(tmp_path):
+    net = mixcert.Network([
+        mixcert.Dense(np.ones((4, 3)), name="a"), "relu", mixcert.Dropout(0.1),
+        mixcert.LayerMixture(None, [mixcert.Dense(np.ones((2, 4))), mixcert.Dense(np.zeros((2, 4)))]),
+    ])
+    kinds = [mixcert.Dense, mixcert.Activation, mixcert.Dropout, mixcert.LayerMixture]
+    assert [type(layer) for layer in net.layers] == kinds
+    assert all(isinstance(layer, mixcert.Layer) for layer in net.layers) and net.layers[0].name == "a"
+    net.save(tmp_path / "net.safetensors")
+    assert [type(layer) for layer in mixcert.Network.load(tmp_path / "net.safetensors").layers] == kinds
+    with pytest.raises(TypeError, match="expected one of its classes"):
+        mixcert.Layer()
+
+
+def test_every_kind_of_layer_has_its_class():
+    kinds = [one for one in vars(mixcert).values() if isinstance(one, type) and issubclass(one, mixcert.Layer)]
+    assert len({one._type for one in kinds}) == len(kinds) == 19  # with Layer itself

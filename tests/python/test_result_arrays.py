@@ -1,6 +1,8 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """A list of results answers as its members do, with arrays."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -79,11 +81,17 @@ def test_empty_lists_are_refused(results):
         results[4:].moments()
 
 
-def test_pandas(results):
+def test_data_frames(results):
     pytest.importorskip("pandas")
-    table = results.to_pandas()
+    table = results.to_dataframe()
     assert list(table.columns[:3]) == ["w2_bound", "relative_w2_bound", "mean_y0"]
     np.testing.assert_array_equal(table["std_y2"], results.std()[:, 2])
+
+
+def test_data_frames_need_pandas(results, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="needs pandas, which is not installed.*or take the arrays"):
+        results.to_dataframe()
 
 
 def test_mixtures_as_distributions_of_torch():

@@ -42,6 +42,14 @@ def build(values, activation):
     return layers
 
 
+def test_certificates_say_which_bound_they_have():
+    layers = [certificates.Layer(torch.ones(2, 1), torch.full((2, 1), 0.1)), "tanh", certificates.Layer(torch.ones(1, 2), torch.full((1, 2), 0.1))]
+    found = certificates.certify(layers, 0.5)
+    assert "theorems='coupling'" in found.bound and "smallest of all theorems" in found.bound
+    assert "(J.8)" in certificates.certify(layers, [0.5, 1.0], joint=True).bound
+    assert "method='signature'" in certificates.certify(layers, 0.5, method="signature", signature_size=4).bound
+
+
 @pytest.mark.parametrize("activation", ["tanh", "relu", "gelu", ("leaky_relu", 0.2)])
 @pytest.mark.parametrize("options", METHODS)
 def test_gradcheck(options, activation):

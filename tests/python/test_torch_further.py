@@ -199,6 +199,20 @@ def test_the_six_networks():
         assert bound != "-" or (name not in formal and float(upper) > 0)
 
 
+def test_models_of_the_libraries():
+    """scripts/compare_libraries with few draws: every stand-in is certified and has the law that it draws from."""
+    run = subprocess.run(
+        [sys.executable, "scripts/compare_libraries", "--draws", "800"],
+        cwd=SOURCE, capture_output=True, text=True, env=dict(os.environ, OMP_NUM_THREADS="1"), timeout=500,
+    )
+    assert run.returncode == 0, run.stderr + run.stdout
+    rows = [line.strip("| ").split(" | ") for line in run.stdout.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == 11
+    for name, call, kind, means, deviations, spread, relative, holds, _ in rows:
+        assert "certify(" in call and max(float(means), float(deviations)) <= 3.0 and holds == "yes"
+        assert float(spread) > 0 and 0 < float(relative) < 2, name
+
+
 def test_one_image_is_one_input():
     """(channels, height, width), as torch has it; with a first axis of one it is a list of one input."""
     torch.manual_seed(10)

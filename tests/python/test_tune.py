@@ -50,3 +50,30 @@ def test_mistakes():
         mixcert.tune([0.0, 1.0], "rbf(lengthscale=")
     with pytest.raises(TypeError, match="did you mean 'steps'"):
         mixcert.tune([0.0, 1.0], "rbf(lengthscale=1)", step=3)
+
+
+def test_kernels_are_objects():
+    from mixcert.kernels import RBF, Constant, Kernel, Linear, Matern12, Matern32, Matern52, Periodic, White
+
+    kernel = RBF(lengthscale=[1.0, 0.5]) + 0.5 * Periodic(period=3) * Linear() + White(0.01)
+    assert str(Kernel(str(kernel))) == str(kernel) and kernel == Kernel(str(kernel))
+    assert hash(kernel) == hash(Kernel(str(kernel))) and kernel != RBF()
+    assert str((RBF() + White()) * Constant(2)).startswith("(rbf(")
+    x = np.array([[0.1, 0.2], [0.9, -0.3], [0.4, 0.4]])
+    distance = np.sqrt(((x[:, None] - x[None]) ** 2).sum(-1)) / 0.7
+    roots = {Matern12: distance, Matern32: np.sqrt(3) * distance, Matern52: np.sqrt(5) * distance}
+    factors = {Matern12: 1, Matern32: 1 + roots[Matern32], Matern52: 1 + roots[Matern52] + roots[Matern52] ** 2 / 3}
+    for kind, root in roots.items():
+        np.testing.assert_allclose(kind(0.7, 2.0)(x), 2.0 * factors[kind] * np.exp(-root), rtol=1e-12)
+    np.testing.assert_allclose((RBF(0.7) * 3)(x), 3 * np.exp(-(distance**2) / 2), rtol=1e-12)
+    np.testing.assert_allclose(Linear(2.0, 0.1)(x), 2 * (x - 0.1) @ (x - 0.1).T, rtol=1e-12)
+    sines = np.sin(np.pi * (x[:, None] - x[None]) / 3) ** 2
+    np.testing.assert_allclose(Periodic(3, 0.8, 1.5)(x), 1.5 * np.exp(-2 * sines.sum(-1) / 0.64), rtol=1e-12)
+    for wrong in (lambda: RBF() + 1, lambda: RBF() * "rbf()"):
+        with pytest.raises(TypeError):
+            wrong()
+    with pytest.raises(ValueError, match="variance"):
+        RBF(variance=-1.0)
+    by_text = mixcert.tune(np.linspace(-1, 1, 8), "rbf(lengthscale=0.5)", arch="1-4-1", steps=2, held_out=2, batch=3)
+    by_object = mixcert.tune(np.linspace(-1, 1, 8), RBF(0.5), arch="1-4-1", steps=2, held_out=2, batch=3)
+    np.testing.assert_array_equal(by_text.history["objective"], by_object.history["objective"])

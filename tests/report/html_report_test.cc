@@ -54,9 +54,11 @@ Page page_of(const std::string& text) {
   figure.spec = layers_chart({{text, 1.0, 2.0}});
   Figure intervals = figure;
   intervals.spec = intervals_chart({{text, {0.5, 0.25, 0.75}, true}}, 0.0, 1.0, text);
-  Section section{
-      text,
-      {Paragraph{text}, FactList{{{text, text}, {text, text, true}}}, table, FigureRow{{figure, intervals}}}};
+  Figure comparison = figure;
+  comparison.spec = comparison_chart({{text, {0.5, 0.25, 0.75}, 0.6, 0.1}}, 0.0, 1.0, text);
+  Section section{text,
+                  {Paragraph{text}, FactList{{{text, text}, {text, text, true}}}, table,
+                   FigureRow{{figure, intervals, comparison}}}};
   return {text, text, text, {{text, text, text, Tone::Certified}}, {text}, {section}, text};
 }
 
@@ -67,6 +69,24 @@ RunFacts facts_of(const std::string& text) {
   run.options = {{text, text}};
   run.assumptions = {text};
   return run;
+}
+
+TEST(ComparisonPage, ProvenAndDrawnNumbersHaveColumnsOfTheirOwn) {
+  ComparisonContents contents;
+  contents.groups = {
+      {"Means", {{"mean of y0", {0.5, 0.25, 0.75}, 0.6, 0.01}, {"exact", {1, 1, 1}, NAN, NAN}}},
+      {"Deviations", {}}};
+  const Page page = comparison_page(contents);
+  ASSERT_EQ(page.sections.size(), 2U);
+  const Table& table = std::get<Table>(page.sections[0].blocks[1]);
+  std::vector<Tone> tones;
+  for (const Column& column : table.columns) tones.push_back(column.tone);
+  EXPECT_EQ(tones, (std::vector{Tone::Plain, Tone::Plain, Tone::Certified, Tone::Certified, Tone::Estimate,
+                                Tone::Estimate}));
+  EXPECT_EQ(table.rows[0][4].text, number_text(0.6));
+  const Figure& figure = std::get<FigureRow>(page.sections[0].blocks[0]).figures[0];
+  EXPECT_NE(figure.spec.find("\"low\":0.25,\"high\":0.75"), std::string::npos) << figure.spec;
+  EXPECT_EQ(HtmlReader(write_page(page)).read().error, "");
 }
 
 TEST(HtmlText, ShowsWhatIsInAString) {

@@ -6,12 +6,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <string>
 #include <system_error>
 
 #include "io/files/file_error.h"
+#include "io/files/partial_file.h"
 #include "mixcert/core/error.h"
 
 namespace mixcert {
@@ -39,44 +39,26 @@ void sync_directory(const fs::path& directory) {
   ::close(descriptor);
 }
 
-struct PartialFile {
-  int descriptor = -1;
-  fs::path path;
-};
-
-/// Creates DIR/.NAME.partial-PID-UNIQUE for reading and writing; throws FileError. The one place that names
-/// and opens a file beside an output file.
-PartialFile create_partial_file(const fs::path& target) {
-  static std::atomic<std::uint64_t> unique{0};
-  if (!target.has_filename()) io::bad_file(target.string(), "output", "a file name", "a directory");
-  // Appended piece by piece: g++ 12 warns falsely of overlap in "." + string.
-  std::string stem(1, '.');
-  stem.append(target.filename().string()).append(".partial-").append(std::to_string(::getpid())).append("-");
-  for (;;) {
-    const fs::path path = target.parent_path() / (stem + std::to_string(unique++));
-    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0) return {descriptor, path};
-    if (errno != EEXIST) io::system_failure(target.string(), "create a file beside it", errno);
-  }
-}
-
 }  // namespace
 
 AtomicFile::AtomicFile(const fs::path& target) : target_(resolve_target(target)) {
-  const PartialFile partial = create_partial_file(target_);
+  const io::PartialFile partial = io::create_partial_file(target_);
   partial_ = partial.path;
   stream_ = ::fdopen(partial.descriptor, "wb");
   if (stream_ == nullptr) {
     const int reason = errno;
     ::close(partial.descriptor);
     ::unlink(partial_.c_str());
+    io::forget_partial_file(partial_);
     io::system_failure(target_.string(), "open a stream", reason);
   }
 }
 
 AtomicFile::~AtomicFile() {
   if (stream_ != nullptr) (void)std::fclose(stream_);
-  if (!committed_) ::unlink(partial_.c_str());
+  if (committed_) return;
+  ::unlink(partial_.c_str());
+  io::forget_partial_file(partial_);
 }
 
 void AtomicFile::write(const void* data, std::size_t size) {
@@ -104,6 +86,7 @@ void AtomicFile::commit() {
     io::system_failure(target_.string(), "rename to it", errno);
   }
   committed_ = true;
+  io::forget_partial_file(partial_);
   sync_directory(target_.parent_path());
 }
 
@@ -114,6 +97,7 @@ namespace mixcert::io {
 SpillFile::SpillFile(const std::filesystem::path& target) : label_(target.string()) {
   const PartialFile partial = create_partial_file(target);
   ::unlink(partial.path.c_str());
+  forget_partial_file(partial.path);
   stream_ = ::fdopen(partial.descriptor, "w+b");
   if (stream_ == nullptr) {
     const int reason = errno;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/overloaded.h"
+#include "core/stop.h"
 #include "methods/graph/pair_rounds.h"
 #include "methods/graph/tangent_law.h"
 #include "mixcert/core/error.h"
@@ -16,28 +17,6 @@ namespace {
 
 std::string in_mebibytes(double bytes) {
   return std::to_string(static_cast<long long>(bytes / 0x1.0p20)) + " MiB";
-}
-
-/// The most that tangents of nodes, those that are still needed, take together.
-double most_tangent_bytes(const LayerGraph& graph) {
-  const auto count = static_cast<std::size_t>(graph.size());
-  std::vector<double> bytes(count), columns(count);
-  double met = 0.0, most = 0.0;
-  for (std::size_t k = 0; k < count; ++k) {
-    const GraphNode& node = graph.node(static_cast<Index>(k));
-    const auto own = static_cast<double>(node.random_count());
-    met += own;
-    for (const Index j : node.from) columns[k] = std::max(columns[k], columns[static_cast<std::size_t>(j)]);
-    if (own > 0.0) columns[k] = met;
-    bytes[k] = sizeof(double) * columns[k] * static_cast<double>(node.size);
-    // A maximum has the tangents of differences beside its own.
-    double kept = std::holds_alternative<MaximumNode>(node.work) ? bytes[k] : 0.0;
-    for (std::size_t j = 0; j <= k; ++j) {
-      if (graph.last_use(static_cast<Index>(j)) >= static_cast<Index>(k)) kept += bytes[j];
-    }
-    most = std::max(most, kept);
-  }
-  return most;
 }
 
 /// Throws unless the graph is covered.
@@ -67,13 +46,19 @@ constexpr double kUnderflowCost = 0x1.0p-240;
 /// One pass forward.
 class Pass {
  public:
-  Pass(const LayerGraph& graph, const GraphForms& forms, ConstVectorRef input, double error)
-      : graph_(graph), forms_(forms), laws_(static_cast<std::size_t>(graph.size())), terms_(1) {
+  Pass(const LayerGraph& graph, const GraphForms& forms, ConstVectorRef input, double error,
+       const CancelFlag* cancel)
+      : graph_(graph),
+        forms_(forms),
+        cancel_(cancel),
+        laws_(static_cast<std::size_t>(graph.size())),
+        terms_(1) {
     laws_.front() = {input, Matrix(input.size(), 0), error, 0.0};
   }
 
   void run() {
     for (Index k = 1; k < graph_.size(); ++k) {
+      stop_where_set(cancel_);
       const GraphNode& node = graph_.node(k);
       std::visit(
           Overloaded{[&](const OneOf<AffineNode, ActivationNode, MaximumNode> auto& own) { visit(own, k); },
@@ -142,6 +127,7 @@ class Pass {
 
   const LayerGraph& graph_;
   const GraphForms& forms_;
+  const CancelFlag* cancel_;
   std::vector<TangentLaw> laws_;
   std::vector<GraphTerm> terms_;
   Index columns_ = 0;  ///< random numbers met so far
@@ -160,6 +146,27 @@ Gaussian written_out(const TangentLaw& law, double& moved) {
 
 }  // namespace
 
+double most_tangent_bytes(const LayerGraph& graph) {
+  const auto count = static_cast<std::size_t>(graph.size());
+  std::vector<double> bytes(count), columns(count);
+  double met = 0.0, most = 0.0;
+  for (std::size_t k = 0; k < count; ++k) {
+    const GraphNode& node = graph.node(static_cast<Index>(k));
+    const auto own = static_cast<double>(node.random_count());
+    met += own;
+    for (const Index j : node.from) columns[k] = std::max(columns[k], columns[static_cast<std::size_t>(j)]);
+    if (own > 0.0) columns[k] = met;
+    bytes[k] = sizeof(double) * columns[k] * static_cast<double>(node.size);
+    // A maximum has the tangents of differences beside its own.
+    double kept = std::holds_alternative<MaximumNode>(node.work) ? bytes[k] : 0.0;
+    for (std::size_t j = 0; j <= k; ++j) {
+      if (graph.last_use(static_cast<Index>(j)) >= static_cast<Index>(k)) kept += bytes[j];
+    }
+    most = std::max(most, kept);
+  }
+  return most;
+}
+
 std::string graph_chain_refusal(const LayerGraph& graph, const GraphChainLimits& limits) {
   if (graph.has_masks()) return "layers have masks, which formal bounds of graphs do not cover";
   const double bytes = most_tangent_bytes(in_pair_rounds(graph));
@@ -171,7 +178,9 @@ std::string graph_chain_refusal(const LayerGraph& graph, const GraphChainLimits&
 double GraphTerm::upper() const { return enlarged(std::sqrt(activations + noise) + rounding); }
 
 GraphChain::GraphChain(const LayerGraph& graph, const GraphChainLimits& limits)
-    : graph_(covered(graph, limits)), forms_(graph_, limits.most_dense) {}
+    : graph_(covered(graph, limits)),
+      forms_(graph_, limits.most_dense, limits.cancel),
+      cancel_(limits.cancel) {}
 
 GraphChain::Bound GraphChain::certify(ConstVectorRef input, double error) const {
   require(input.size() == graph_.inputs(), "graph chain: expected an input of " +
@@ -181,7 +190,7 @@ GraphChain::Bound GraphChain::certify(ConstVectorRef input, double error) const 
       forms_.most_stretch() <= kMostStretch && input.norm() <= kMostStretch,
       "formal bounds of graphs: layers or the input are of a size above 2^200: measure inputs or outputs in "
       "larger units");
-  Pass pass(graph_, forms_, input, error);
+  Pass pass(graph_, forms_, input, error, cancel_);
   pass.run();
   Bound bound;
   bound.terms = std::move(pass.terms());

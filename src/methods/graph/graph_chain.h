@@ -16,12 +16,17 @@
 namespace mixcert {
 
 struct GraphChainLimits {
-  Index most_dense = 3000;          ///< values of a node whose form is written out
-  double tangent_bytes = 0x1.0p30;  ///< of all tangents that are kept at once
+  Index most_dense = 3000;             ///< values of a node whose form is written out
+  double tangent_bytes = 0x1.0p30;     ///< of all tangents that are kept at once
+  const CancelFlag* cancel = nullptr;  ///< asked between nodes
 };
 
 /// Why a graph has no bound of this kind, in a sentence; empty: it has.
 std::string graph_chain_refusal(const LayerGraph& graph, const GraphChainLimits& limits = {});
+
+/// The most that tangents of nodes, those that are still needed, take together; of a graph in rounds of
+/// pairs.
+double most_tangent_bytes(const LayerGraph& graph);
 
 class GraphChain {
  public:
@@ -42,6 +47,7 @@ class GraphChain {
  private:
   LayerGraph graph_;  ///< in rounds of pairs
   GraphForms forms_;
+  const CancelFlag* cancel_;
 };
 
 }  // namespace mixcert

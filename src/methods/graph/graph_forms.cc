@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "core/overloaded.h"
+#include "core/stop.h"
 #include "methods/graph/form_steps.h"
 #include "mixcert/core/rng.h"
 #include "mixcert/core/rounding.h"
@@ -45,7 +46,7 @@ std::vector<bool> reached_nodes(const LayerGraph& graph) {
 
 }  // namespace
 
-GraphForms::GraphForms(const LayerGraph& graph, Index most_dense)
+GraphForms::GraphForms(const LayerGraph& graph, Index most_dense, const CancelFlag* cancel)
     : graph_(graph),
       most_dense_(most_dense),
       norms_(static_cast<std::size_t>(graph.size())),
@@ -58,7 +59,10 @@ GraphForms::GraphForms(const LayerGraph& graph, Index most_dense)
   const Index outputs = graph.outputs();
   add(graph.size() - 1,
       may_be_dense(graph.size() - 1) ? Matrix(Matrix::Identity(outputs, outputs)) : Matrix(), 1.0);
-  for (Index k = graph.size() - 1; k > 0; --k) carry_back(k);
+  for (Index k = graph.size() - 1; k > 0; --k) {
+    stop_where_set(cancel);
+    carry_back(k);
+  }
   probes_.clear();
 }
 

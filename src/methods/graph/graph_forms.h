@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "mixcert/core/parallel.h"
 #include "network/graph/layer_graph.h"
 
 namespace mixcert {
@@ -27,7 +28,8 @@ struct RowRange {
 class GraphForms {
  public:
   /// Nodes of up to `most_dense` values have matrices. Maxima are those of pairs (pair_rounds.h).
-  GraphForms(const LayerGraph& graph, Index most_dense);
+  /// `cancel`, which may be null, is asked between nodes.
+  GraphForms(const LayerGraph& graph, Index most_dense, const CancelFlag* cancel = nullptr);
 
   /// No less than |M| of affine node k.
   [[nodiscard]] double norm(Index k) const { return norms_[static_cast<std::size_t>(k)]; }

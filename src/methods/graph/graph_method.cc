@@ -56,7 +56,9 @@ std::string graph_method_refusal(const Network& network) {
 }
 
 GraphMethod::GraphMethod(const Prepared& prepared)
-    : prepared_(prepared), chain_(*prepared.network.graph(), kLimits) {}
+    : prepared_(prepared),
+      chain_(*prepared.network.graph(),
+             {kLimits.most_dense, kLimits.tangent_bytes, prepared.services.cancel}) {}
 
 Certified GraphMethod::certify(ConstVectorRef input) const {
   const Stopwatch watch;

@@ -225,4 +225,25 @@ std::string intervals_chart(const std::vector<NamedInterval>& answers, double x_
   return finished(spec);
 }
 
+std::string comparison_chart(const std::vector<ComparedNumber>& rows, double x_low, double x_high,
+                             const std::string& x_title) {
+  Json spec = parsed(comparison_template);
+  Json values = Json::array();
+  const auto inside = [&](double x) { return number(std::clamp(x, x_low, x_high)); };
+  for (const ComparedNumber& row : rows) {
+    values.push_back({{"label", label(row.name)},
+                      {"low", inside(row.certified.lower)},
+                      {"high", inside(row.certified.upper)},
+                      {"mixture", inside(row.certified.estimate)},
+                      {"below", inside(row.drawn - 2.0 * row.error)},
+                      {"above", inside(row.drawn + 2.0 * row.error)},
+                      {"estimate", inside(row.drawn)}});
+  }
+  set_signal(spec, "x_domain", {number(x_low), number(x_high)});
+  spec["height"] = 28 * rows.size();
+  set_data(spec, "rows", std::move(values));
+  spec["axes"][0]["title"] = label(x_title);
+  return finished(spec);
+}
+
 }  // namespace mixcert::page

@@ -85,4 +85,15 @@ struct NamedInterval {
 std::string intervals_chart(const std::vector<NamedInterval>& answers, double x_low, double x_high,
                             const std::string& x_title);
 
+/// What is proven of a number, beside Monte Carlo's estimate of it.
+struct ComparedNumber {
+  std::string name;
+  Interval certified;  ///< with the mixture's value
+  double drawn = 0.0;  ///< Monte Carlo's estimate
+  double error = 0.0;  ///< its standard error
+};
+/// Proven ranges as bars, estimates as points with two standard errors, in colours of their own.
+std::string comparison_chart(const std::vector<ComparedNumber>& rows, double x_low, double x_high,
+                             const std::string& x_title);
+
 }  // namespace mixcert::page

@@ -209,6 +209,25 @@ AnswerContents answer_contents(const AnsweredRun& run);
 std::vector<Headline> score_headlines(const RegressionSummary& summary);
 std::vector<Headline> score_headlines(const ClassSummary& summary);
 
+// Certified numbers beside those of Monte Carlo (mixcert.compare in Python).
+
+/// Numbers of one kind: means, deviations, class probabilities.
+struct ComparedGroup {
+  std::string title;
+  std::vector<ComparedNumber> rows;
+};
+struct ComparisonContents {
+  std::string title;
+  std::string summary;
+  std::vector<Headline> headlines;
+  std::vector<ComparedGroup> groups;
+  std::vector<std::string> notes;
+  std::string version;
+};
+
+/// Charts of the first rows of each group, and tables of all.
+Page comparison_page(const ComparisonContents& contents);
+
 // `mixcert tune`.
 
 /// Network and target at some of the inputs, the first output: covariances, and functions drawn where inputs

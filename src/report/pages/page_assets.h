@@ -19,8 +19,8 @@ extern const Asset style;     ///< page.css
 extern const Asset licences;  ///< of what is embedded
 
 /// Vega specifications without their data; report/charts.h fills them.
-extern const Asset bands_template, bounds_template, curves_template, density_template, functions_template,
-    heatmap_template, intervals_template, law_template, layers_template;
+extern const Asset bands_template, bounds_template, comparison_template, curves_template, density_template,
+    functions_template, heatmap_template, intervals_template, law_template, layers_template;
 // NOLINTEND(readability-identifier-naming)
 
 }  // namespace mixcert::page
