@@ -94,7 +94,8 @@ class Comparison:
         width = 0.5 * (self._mean.upper - self._mean.lower)
         with np.errstate(divide="ignore", invalid="ignore"):
             draws = np.ceil((_NORMAL * self.results.std() / width) ** 2)
-        return np.maximum(np.nan_to_num(draws, nan=1.0, posinf=np.inf), 1.0).max(axis=1)
+        draws = np.maximum(np.nan_to_num(draws, nan=1.0, posinf=np.inf), 1.0)
+        return np.where(np.isfinite(width), draws, np.nan).max(axis=1)
 
     def outside(self, errors: float = 3.0) -> List[Compared]:
         """Numbers whose Monte Carlo lies outside of the certified range by more than this many standard errors: none,
@@ -125,17 +126,36 @@ class Comparison:
 
     def _summary(self) -> List[str]:
         count, needed, seconds = len(self.results), self.draws_needed, self.seconds
-        lines = [f"certified W2: {_above(self.w2_bound.min(), 3)} to {_above(self.w2_bound.max(), 3)} at {_counted(count, 'input')}"]
+        bounds = self.w2_bound[np.isfinite(self.w2_bound)]
+        lines = []
+        if bounds.size > 0:
+            lines.append(f"certified W2: {_above(bounds.min(), 3)} to {_above(bounds.max(), 3)} at {_counted(bounds.size, 'input')}")
+        if bounds.size < count:
+            reason = next(r.reason for r in self.results if not np.isfinite(r.w2_bound))
+            lines.append(f"no formal bound at {_counted(count - bounds.size, 'input')}: {reason}")
+        lines += self._simulated()
         lines.append(
             f"seconds: certificate {seconds['certificate']:.3g}, Monte Carlo {seconds['monte_carlo']:.3g} "
             f"({self.monte_carlo.draws} draws)"
             + (f", module's draws {seconds['module']:.3g} ({self.module.draws})" if self.module else "")
+            + (f", class ranges {seconds['classes']:.3g}" if "classes" in seconds else "")
         )
         lines.append(
             f"draws for means as close as the certified ranges (95 %, not proven): {_count(needed.min())} to "
             f"{_count(needed.max())}"
         )
         return lines + [f"note: {note}" for note in self.notes]
+
+    def _simulated(self) -> List[str]:
+        """What `simulate` certified: of W2 alone, no ranges of means."""
+        certified = [r.simulated for r in self.results if r.simulated and np.isfinite(r.simulated["w2_bound"])]
+        if not certified:
+            return []
+        largest = max(bound["w2_bound"] for bound in certified)
+        return [
+            f"certified by simulation: W2 <= {_above(largest, 3)} at {_counted(len(certified), 'input')}, "
+            f"fails with probability {certified[0]['failure_probability']:g} at each; ranges are those of the formal bound"
+        ]
 
     def __str__(self) -> str:
         table = [list(_HEAD), *self._cells()]
@@ -170,7 +190,7 @@ class Comparison:
         for title, rows in self._groups.items():
             names = [f"{row.what}, input {row.input}" for row in rows]
             groups.append((title, names, [tuple(row[2:7]) for row in rows]))
-        bound, needed = self.w2_bound.max(), self.draws_needed
+        bound, needed = self.w2_bound.max(), self.draws_needed  # NaN where an input has none
         headlines = [
             ("certified W2", _above(bound, 3), "the largest of all inputs", "certified"),
             ("certificate", f"{self.seconds['certificate']:.3g} s", "for all inputs", "plain"),
@@ -178,7 +198,7 @@ class Comparison:
             ("draws as close", _count(needed.max()), "for the means, 95 %, not proven", "estimate"),
         ]
         title = f"{_counted(len(self.results), 'input')}, {_counted(self._mean.estimate.shape[1], 'output')}"
-        summary = "Ranges that hold the network's own numbers for certain, beside estimates from draws of the network."
+        summary = "Ranges that are certified to hold the network's own numbers, beside estimates from draws of the network."
         _core.write_comparison(target, title, summary, headlines, groups, self._summary())
 
     def _draw(self, target: str) -> None:

@@ -67,6 +67,10 @@ class Kernel:
     def __add__(self, other: Kernel) -> Kernel:
         return Kernel(f"{self} + {other}") if isinstance(other, Kernel) else NotImplemented
 
+    def __radd__(self, other: object) -> Kernel:
+        # What sum([..]) begins with.
+        return self if other == 0 else NotImplemented
+
     def __mul__(self, other: Union[Kernel, float]) -> Kernel:
         factor = Constant(other) if isinstance(other, numbers.Real) else other
         return Kernel(f"({self}) * ({factor})") if isinstance(factor, Kernel) else NotImplemented

@@ -8,6 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <thread>
+
 #include "io/files/atomic_file.h"
 #include "io/test_files.h"
 
@@ -82,6 +85,30 @@ TEST_F(PartialFileTest, OwnFilesStayWhileTheyAreWritten) {
   write_target();
   first.commit();
   EXPECT_EQ(read_text(target_), "first");
+}
+
+TEST_F(PartialFileTest, ThreadsThatWriteOneRelativeTargetDoNotDisturbEachOther) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(directory_.path());
+  std::atomic<int> failures{0};
+  const auto write_often = [&failures] {
+    for (int round = 0; round < 100; ++round) {
+      try {
+        AtomicFile file("same.txt");
+        file.write("whole");
+        file.commit();
+      } catch (const std::exception&) {
+        ++failures;
+      }
+    }
+  };
+  std::thread other(write_often);
+  write_often();
+  other.join();
+  std::filesystem::current_path(before);
+  EXPECT_EQ(failures.load(), 0);
+  EXPECT_EQ(read_text(directory_ / "same.txt"), "whole");
+  EXPECT_EQ(directory_.count(), 1);
 }
 
 TEST_F(PartialFileTest, AnEarlierProcessMayHaveHadTheSameNumber) {

@@ -281,11 +281,10 @@ def test_channels_are_dropped_as_by_torch():
     ours = mixcert.simulate(net, x.numpy().reshape(-1), samples=40000)
     assert np.allclose(theirs.mean(axis=0), ours.mean(axis=0), atol=5 * theirs.std() / 200)
     assert np.allclose(np.cov(theirs.T), np.cov(ours.T), atol=0.05 * theirs.var(axis=0).max())
-    # By draws alone: a statistic, and a line that says why nothing is certified.
-    result = mixcert.certify(net, x.numpy().reshape(1, -1), method="coupled", simulate=True, draws=2000)[0]
-    assert np.isnan(result.w2_bound)
-    assert "dropout" in result.simulated["gap"]
-    assert result.statistics["w2_upper_statistical"] > result.statistics["w2_lower_statistical"]
+    # Certified by draws alone, with the reason why nothing formal is.
+    result = mixcert.certify(net, x.numpy().reshape(1, -1), method="coupled", simulate=True, draws=2000, statistics=2000)[0]
+    assert np.isnan(result.w2_bound) and "masks" in result.reason
+    assert result.simulated["w2_bound"] >= result.statistics["w2_lower_statistical"]
 
 
 class Loops(nn.Module):

@@ -12,7 +12,8 @@ namespace mixcert {
 
 /// Multiplications that one thread is taken to do in a second: those of matrix products without
 /// -march=native on the processors of 2020 and after. Seconds are within a factor of four on the networks of
-/// docs/performance.md ("How long it will take"), and no more than an order of magnitude elsewhere.
+/// docs/performance.md ("How long it will take"); behind one masked layer with several outputs, and for large
+/// signatures, they were up to 34 times too small.
 inline constexpr double kMultiplicationsPerSecond = 1e9;
 
 struct WorkEstimate {

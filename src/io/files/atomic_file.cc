@@ -4,11 +4,13 @@
 #include "io/files/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "io/files/file_error.h"
 #include "io/files/partial_file.h"
@@ -43,7 +45,7 @@ void sync_directory(const fs::path& directory) {
 
 AtomicFile::AtomicFile(const fs::path& target) : target_(resolve_target(target)) {
   const io::PartialFile partial = io::create_partial_file(target_);
-  partial_ = partial.path;
+  written_ = partial_ = partial.path;
   stream_ = ::fdopen(partial.descriptor, "wb");
   if (stream_ == nullptr) {
     const int reason = errno;
@@ -57,8 +59,19 @@ AtomicFile::AtomicFile(const fs::path& target) : target_(resolve_target(target))
 AtomicFile::~AtomicFile() {
   if (stream_ != nullptr) (void)std::fclose(stream_);
   if (committed_) return;
+  if (written_ != partial_) {
+    ::unlink(written_.c_str());
+    io::forget_partial_file(written_);
+  }
   ::unlink(partial_.c_str());
   io::forget_partial_file(partial_);
+  if (lock_ >= 0) ::close(lock_);
+}
+
+const fs::path& AtomicFile::for_library() {
+  written_ = partial_.string() + ".zip";
+  io::remember_partial_file(written_);
+  return written_;
 }
 
 void AtomicFile::write(const void* data, std::size_t size) {
@@ -68,11 +81,12 @@ void AtomicFile::write(const void* data, std::size_t size) {
 
 void AtomicFile::flush_to_disk() {
   if (stream_ == nullptr) return;
+  // A copy of the descriptor keeps the lock until the file has its name.
+  lock_ = ::fcntl(::fileno(stream_), F_DUPFD_CLOEXEC, 0);
   const int failed = std::fclose(stream_);
   stream_ = nullptr;
   if (failed != 0) io::system_failure(target_.string(), "write", errno);
-  // Reopened by name: a library that wrote the partial file may have replaced it.
-  const int descriptor = ::open(partial_.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = ::open(written_.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) io::system_failure(target_.string(), "reopen", errno);
   const int reason = ::fsync(descriptor) == 0 ? 0 : errno;
   ::close(descriptor);
@@ -82,10 +96,15 @@ void AtomicFile::flush_to_disk() {
 void AtomicFile::commit() {
   require(!committed_, "AtomicFile::commit: " + target_.string() + " was committed already");
   flush_to_disk();
-  if (::rename(partial_.c_str(), target_.c_str()) != 0) {
+  if (::rename(written_.c_str(), target_.c_str()) != 0) {
     io::system_failure(target_.string(), "rename to it", errno);
   }
   committed_ = true;
+  if (written_ != partial_) {
+    ::unlink(partial_.c_str());
+    io::forget_partial_file(written_);
+  }
+  ::close(std::exchange(lock_, -1));
   io::forget_partial_file(partial_);
   sync_directory(target_.parent_path());
 }

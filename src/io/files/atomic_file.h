@@ -29,9 +29,11 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   [[nodiscard]] const std::filesystem::path& target() const { return target_; }
-  /// The file while it grows; another library may write it by this name instead.
+  /// The file while it grows.
   [[nodiscard]] const std::filesystem::path& partial_path() const { return partial_; }
-
+  /// The name by which a library may write all of it instead: it may replace that file, and the partial one
+  /// stays locked.
+  const std::filesystem::path& for_library();
   void write(const void* data, std::size_t size);
   void write(std::string_view text) { write(text.data(), text.size()); }
   /// Everything written is on the disk when this returns; no more may be written.
@@ -41,8 +43,10 @@ class AtomicFile {
 
  private:
   std::filesystem::path target_;
-  std::filesystem::path partial_;
+  std::filesystem::path partial_;  ///< locked until the end
+  std::filesystem::path written_;  ///< what gets the target's name: the partial file, or the library's
   std::FILE* stream_ = nullptr;
+  int lock_ = -1;  ///< after the stream is closed: holds the lock until the file has its name
   bool committed_ = false;
 };
 

@@ -16,6 +16,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -41,20 +42,10 @@ std::array<Slot, 16>& slots() {
   return all;
 }
 
-void remember(const std::string& path) {
-  for (Slot& slot : slots()) {
-    int expected = Slot::Free;
-    if (path.size() >= slot.path.size() || !slot.state.compare_exchange_strong(expected, Slot::Changing))
-      continue;
-    std::memcpy(slot.path.data(), path.c_str(), path.size() + 1);
-    slot.state.store(Slot::Ready);
-    return;
-  }
-}
-
-bool is_remembered(const std::string& path) {
+/// By name alone: a folder has many spellings, and numbers are not given twice.
+bool is_remembered(const std::string& name) {
   return std::any_of(slots().begin(), slots().end(), [&](const Slot& slot) {
-    return slot.state.load() == Slot::Ready && path == slot.path.data();
+    return slot.state.load() == Slot::Ready && fs::path(slot.path.data()).filename() == name;
   });
 }
 
@@ -84,31 +75,40 @@ std::optional<Leftover> leftover_of(const std::string& name, const std::string& 
   return found;
 }
 
-/// Does somebody write the file? Whoever has locked it, here or on another machine, and the process that
-/// its name tells: a library may have replaced the file that was locked.
-bool is_in_use(const fs::path& path, int process) {
+/// Removes the files of one writer unless somebody writes them: whoever has locked the first, or the process
+/// that its name tells. They are locked while they are removed, so that a writer that locks late finds them
+/// gone.
+void remove_unless_used(const fs::path& main, int process, const std::vector<fs::path>& files) {
   if (process == ::getpid()) {
-    if (is_remembered(path.string())) return true;
+    if (is_remembered(main.filename().string())) return;
   } else if (::kill(process, 0) == 0 || errno == EPERM) {
-    return true;
+    return;
   }
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (descriptor < 0) return errno != ENOENT;
-  const bool locked = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0;
-  ::close(descriptor);
-  return locked;
+  const int descriptor = ::open(main.c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor < 0 && errno != ENOENT) return;
+  struct stat opened {
+  }, named{};
+  const bool unused =
+      descriptor < 0 || (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && ::fstat(descriptor, &opened) == 0 &&
+                         ::stat(main.c_str(), &named) == 0 && opened.st_ino == named.st_ino);
+  if (unused) {
+    for (const fs::path& path : files) ::unlink(path.c_str());
+  }
+  if (descriptor >= 0) ::close(descriptor);
 }
 
 void remove_leftovers(const fs::path& target) {
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   const std::string stem = stem_of(target);
-  std::vector<fs::path> unused;
+  std::map<std::string, std::pair<int, std::vector<fs::path>>> found;
   std::error_code failed;
   for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
-    const std::optional<Leftover> found = leftover_of(entry->path().filename().string(), stem);
-    if (found && !is_in_use(folder / found->main, found->process)) unused.push_back(entry->path());
+    const std::optional<Leftover> one = leftover_of(entry->path().filename().string(), stem);
+    if (!one) continue;
+    found[one->main].first = one->process;
+    found[one->main].second.push_back(entry->path());
   }
-  for (const fs::path& path : unused) ::unlink(path.c_str());
+  for (const auto& [main, files] : found) remove_unless_used(folder / main, files.first, files.second);
 }
 
 /// Is the file that was opened still the one of this name? Another process may have taken it for a leftover
@@ -120,6 +120,18 @@ bool is_named(int descriptor) {
 
 }  // namespace
 
+void remember_partial_file(const fs::path& file) {
+  const std::string path = file.string();
+  for (Slot& slot : slots()) {
+    int expected = Slot::Free;
+    if (path.size() >= slot.path.size() || !slot.state.compare_exchange_strong(expected, Slot::Changing))
+      continue;
+    std::memcpy(slot.path.data(), path.c_str(), path.size() + 1);
+    slot.state.store(Slot::Ready);
+    return;
+  }
+}
+
 PartialFile create_partial_file(const fs::path& target) {
   static std::atomic<std::uint64_t> unique{0};
   if (!target.has_filename()) bad_file(target.string(), "output", "a file name", "a directory");
@@ -130,7 +142,7 @@ PartialFile create_partial_file(const fs::path& target) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0 && errno == EEXIST) continue;
     if (descriptor < 0) system_failure(target.string(), "create a file beside it", errno);
-    remember(path.string());
+    remember_partial_file(path);
     // File systems without locks have none of these leftovers removed while a process runs, by its number.
     if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
       if (is_named(descriptor)) return {descriptor, std::move(path)};

@@ -21,6 +21,9 @@ struct PartialFile {
 /// a file beside an output file.
 PartialFile create_partial_file(const std::filesystem::path& target);
 
+/// A file that a signal has to remove as well.
+void remember_partial_file(const std::filesystem::path& path);
+
 /// The file was renamed or removed: a signal need not remove it any more.
 void forget_partial_file(const std::filesystem::path& path);
 

@@ -178,7 +178,7 @@ class NpzWriter::Archive {
  public:
   explicit Archive(const std::filesystem::path& path) : file_(path) {
     int code = 0;
-    archive_ = zip_open(file_.partial_path().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
+    archive_ = zip_open(file_.for_library().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
     if (archive_ == nullptr) {
       throw FileError(path.string() + ": cannot create a zip archive: zip error " + std::to_string(code));
     }
