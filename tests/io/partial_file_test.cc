@@ -89,7 +89,7 @@ TEST_F(PartialFileTest, OwnFilesStayWhileTheyAreWritten) {
 
 TEST_F(PartialFileTest, ThreadsThatWriteOneRelativeTargetDoNotDisturbEachOther) {
   const std::filesystem::path before = std::filesystem::current_path();
-  std::filesystem::current_path(directory_.path());
+  std::filesystem::current_path(target_.parent_path());
   std::atomic<int> failures{0};
   const auto write_often = [&failures] {
     for (int round = 0; round < 100; ++round) {
