@@ -14,19 +14,19 @@ namespace mixcert {
 namespace {
 
 /// One hidden layer: y = b + sum_j c_j Y_j with activations as they were computed.
-struct MaskedOutput {
+struct MaskedSum {
   MaskGroup masks;
   double entropy = 0.0;  ///< no less than that of the sum
   double moved = 0.0;    ///< no less than W2 to the network's own law
 };
 
-MaskedOutput masked_output(const Network& network, const Sensitivity& sensitivity, ConstVectorRef input) {
+MaskedSum masked_sum(const Network& network, const Sensitivity& sensitivity, ConstVectorRef input) {
   const FirstPush first = push_first(network, input);
   const SurrogateLaw law = surrogate_law(network.activation(1), first.law);
   const Matrix& weights = network.layer(1).weight_mean();
   const Mask& mask = network.mask(1);
   const double root = std::sqrt(mask.variance().nominal);
-  MaskedOutput output;
+  MaskedSum output;
   output.masks = {mask.rate(), weights * (root * law.mean).asDiagonal()};
   // Activations are off by law.error, products by a few units. Sums of sizes, not of their squares, which may
   // underflow.
@@ -74,7 +74,7 @@ ProvenLower proven_lower(const Network& network, const Sensitivity& sensitivity,
     lower.mixture = mixture_lower_bound(mixture, enlarged(entropy));
     return lower;
   }
-  const MaskedOutput output = masked_output(network, sensitivity, input);
+  const MaskedSum output = masked_sum(network, sensitivity, input);
   if (!output.masks.vectors.allFinite() || !std::isfinite(output.moved)) return lower;
   lower.gaussian = lowered_by(nearest_gaussian_distance({output.masks}), output.moved);
   lower.mixture = lowered_by(mixture_lower_bound(mixture, output.entropy), output.moved);

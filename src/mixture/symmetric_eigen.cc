@@ -9,6 +9,7 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -22,6 +23,15 @@ namespace mixcert {
 SymmetricEigen symmetric_eigen(ConstMatrixRef matrix) {
   const Eigen::SelfAdjointEigenSolver<Matrix> solver(matrix);
   return {solver.eigenvalues(), solver.eigenvectors()};
+}
+
+Matrix common_directions(ConstMatrixRef a, ConstMatrixRef b) {
+  // b = L L', and L^{-1} a L^{-T} = U D U' gives V = L^{-T} U.
+  const Eigen::LLT<Matrix> root(b);
+  if (root.info() != Eigen::Success) return Matrix::Constant(b.rows(), b.cols(), NAN);
+  const Matrix half = root.matrixL().solve(a);
+  const Matrix whitened = root.matrixL().solve(half.transpose());
+  return root.matrixU().solve(symmetric_eigen(whitened).vectors);
 }
 
 bool is_semidefinite(ConstMatrixRef matrix, double tolerance) {

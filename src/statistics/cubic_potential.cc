@@ -1,11 +1,11 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Values, gradients and infima of the cubic potential, many points at once.
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "mixture/symmetric_eigen.h"
 #include "statistics/mean_bound.h"
 
 namespace mixcert {
@@ -18,7 +18,7 @@ constexpr int kMostRimSteps = 400;
 constexpr double kRimGap = 1e-4;  // such points are few
 
 double largest_eigenvalue(const Matrix& gram) {
-  return Eigen::SelfAdjointEigenSolver<Matrix>(gram, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff();
+  return symmetric_eigen(gram).values.maxCoeff();
 }
 
 /// No less than sup over |z| <= 1 of the norm of sum_c z_c G_c: its value at v is sum_c z_c v'G_c v, at most

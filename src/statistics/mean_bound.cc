@@ -3,7 +3,6 @@
 // Statistical bounds, docs/theory/statistics.md: of a mean from above (C.4), of W2 from below (C.6).
 #include "statistics/mean_bound.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -15,6 +14,7 @@
 #include "core/normal.h"
 #include "methods/moment/moment_error.h"
 #include "mixcert/core/error.h"
+#include "mixture/symmetric_eigen.h"
 #include "network/graph/layer_graph.h"
 
 namespace mixcert {
@@ -135,11 +135,11 @@ struct Directions {
 };
 
 Directions directions_of(const Gaussian& q) {
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(q.covariance.to_dense());
-  const Vector values = solver.eigenvalues().reverse();
+  const SymmetricEigen eigen = symmetric_eigen(q.covariance.to_dense());
+  const Vector values = eigen.values.reverse();
   Index kept = 0;
   while (kept < std::min(values.size(), kMostDirections) && values(kept) > 1e-8 * values(0)) ++kept;
-  return {values.head(kept), solver.eigenvectors().rowwise().reverse().leftCols(kept)};
+  return {values.head(kept), eigen.vectors.rowwise().reverse().leftCols(kept)};
 }
 
 /// Of one activation a = f(m + s x).

@@ -18,7 +18,7 @@
 #include "support/tolerances.h"
 
 namespace mixcert {
-namespace {
+namespace activation_test {
 
 using testing::Precise;
 using testing::Tolerance;
@@ -251,5 +251,5 @@ TEST(Activation, RefusesBadSlopesAndNames) {
   }
 }
 
-}  // namespace
+}  // namespace activation_test
 }  // namespace mixcert

@@ -21,7 +21,7 @@
 #include "theorems/stein/neuron_kernels.h"
 
 namespace mixcert {
-namespace {
+namespace activation_traits_test {
 
 using F = ActivationFunction;
 using Complex = std::complex<double>;
@@ -314,5 +314,5 @@ TEST(ActivationTraits, NumbersThatAreNoFunctionAreRefused) {
   }
 }
 
-}  // namespace
+}  // namespace activation_traits_test
 }  // namespace mixcert

@@ -17,7 +17,7 @@
 #include "activation/reference_moments.h"
 
 namespace mixcert {
-namespace {
+namespace gaussian_moments_test {
 
 using testing::Precise;
 using F = ActivationFunction;
@@ -215,5 +215,5 @@ TEST(NodeFunctions, EigenMatchesTheLibrary) {
   EXPECT_GT(far(3), 1e300);
 }
 
-}  // namespace
+}  // namespace gaussian_moments_test
 }  // namespace mixcert

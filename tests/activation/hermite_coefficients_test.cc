@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace mixcert {
-namespace {
+namespace hermite_coefficients_test {
 
 using F = ActivationFunction;
 using Real = long double;
@@ -193,5 +193,5 @@ TEST(HermiteCoefficients, ExtremeNeuronsFallBack) {
   EXPECT_LE(dead.value.norm(), 1e-300);
 }
 
-}  // namespace
+}  // namespace hermite_coefficients_test
 }  // namespace mixcert

@@ -20,7 +20,7 @@
 #include "support/matchers.h"
 
 namespace mixcert {
-namespace {
+namespace mean_square_change_test {
 
 using testing::Precise;
 using testing::Tolerance;
@@ -224,5 +224,5 @@ TEST_P(SmoothChange, HandlesZeroDeviationAndEmptyCells) {
 INSTANTIATE_TEST_SUITE_P(All, SmoothChange, ::testing::ValuesIn(all_activation_functions()),
                          [](const auto& tested) { return std::string(to_string(tested.param)); });
 
-}  // namespace
+}  // namespace mean_square_change_test
 }  // namespace mixcert

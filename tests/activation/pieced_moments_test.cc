@@ -20,7 +20,7 @@
 #include "mixcert/core/rng.h"
 
 namespace mixcert {
-namespace {
+namespace pieced_moments_test {
 
 using testing::Precise;
 using F = ActivationFunction;
@@ -183,5 +183,5 @@ TEST(PiecedFunctions, OthersHaveNeuronNodes) {
   EXPECT_FALSE(has_neuron_nodes(Activation(F::Elu, ActivationParameters{.alpha = 2.0})));
 }
 
-}  // namespace
+}  // namespace pieced_moments_test
 }  // namespace mixcert

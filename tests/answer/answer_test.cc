@@ -14,7 +14,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
-namespace {
+namespace answer_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -277,5 +277,5 @@ TEST(Credible, HoldsTheMassAndIsTight) {
   EXPECT_THROW(credible_interval(CertifiedLine(normal_line(0.0, 1.0), 0.0, 0.0), 1.0), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace answer_test
 }  // namespace mixcert::testing

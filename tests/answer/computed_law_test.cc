@@ -15,7 +15,7 @@
 #include "theorems/output_law_oracle.h"
 
 namespace mixcert::testing {
-namespace {
+namespace computed_law_test {
 
 /// What the brute force may be off by: its own truncation and quadrature.
 constexpr double kOracleError = 3e-8;
@@ -187,5 +187,5 @@ TEST(Normality, OfMixturesThatAreKnown) {
   EXPECT_EQ(normality(LineMixture(Vector::Ones(1), Vector::Ones(1), Vector::Zero(1))).skewness, 0.0);
 }
 
-}  // namespace
+}  // namespace computed_law_test
 }  // namespace mixcert::testing

@@ -14,7 +14,7 @@
 #include "mixcert/core/error.h"
 
 namespace mixcert::testing {
-namespace {
+namespace extreme_scale_answer_test {
 
 using Wide = long double;
 
@@ -75,5 +75,5 @@ TEST(ExtremeScaleAnswer, RangesHoldTheMixtureItself) {
   }
 }
 
-}  // namespace
+}  // namespace extreme_scale_answer_test
 }  // namespace mixcert::testing

@@ -12,7 +12,7 @@
 #include "theorems/masked_cases.h"
 
 namespace mixcert::testing {
-namespace {
+namespace masked_law_test {
 
 /// Mass of the atoms from..to, ends included.
 long double mass_between(const Atoms& atoms, long double from, long double to) {
@@ -58,5 +58,5 @@ TEST(MaskedLaw, HoldsTheProbabilitiesOfEnumeratedMasks) {
   EXPECT_LE(widths[widths.size() / 2], 1e-2);
 }
 
-}  // namespace
+}  // namespace masked_law_test
 }  // namespace mixcert::testing

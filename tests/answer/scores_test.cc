@@ -15,7 +15,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
-namespace {
+namespace scores_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -240,5 +240,5 @@ TEST(LipschitzExpectation, HoldsForAShiftedLaw) {
   EXPECT_THROW(lipschitz_expectation(law, {0.0, 0.0, 0.0}, -1.0), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace scores_test
 }  // namespace mixcert::testing

@@ -8,7 +8,7 @@
 #include "answer/simulated_questions.h"
 
 namespace mixcert::testing {
-namespace {
+namespace simulated_answers_heavy_test {
 
 TEST(SimulatedAnswersHeavy, TwoThousandQuestions) {
   const QuestionCount often = ask_every_kind(18, 0.1, 2000, 150000);
@@ -20,5 +20,5 @@ TEST(SimulatedAnswersHeavy, TwoThousandQuestions) {
   EXPECT_EQ(surely.missed, 0);
 }
 
-}  // namespace
+}  // namespace simulated_answers_heavy_test
 }  // namespace mixcert::testing

@@ -15,7 +15,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
-namespace {
+namespace simulated_answers_test {
 
 double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
@@ -114,5 +114,5 @@ TEST(SimulatedAnswers, HoldForEveryKindOfLayer) {
   EXPECT_EQ(surely.missed, 0);
 }
 
-}  // namespace
+}  // namespace simulated_answers_test
 }  // namespace mixcert::testing

@@ -17,7 +17,7 @@
 #include "support/random_network.h"
 
 namespace mixcert::testing {
-namespace {
+namespace adversarial_test {
 
 const std::vector<CertificateMode> kModes = {CertificateMode::Best, CertificateMode::Metric,
                                              CertificateMode::Expected, CertificateMode::Paper};
@@ -205,5 +205,5 @@ TEST(Adversarial, UnderflowNeverGivesASmallBound) {
   }
 }
 
-}  // namespace
+}  // namespace adversarial_test
 }  // namespace mixcert::testing

@@ -13,7 +13,7 @@
 #include "support/layer_kinds.h"
 
 namespace mixcert::testing {
-namespace {
+namespace auto_deviations_test {
 
 constexpr Index kSamples = 100000;
 
@@ -50,5 +50,5 @@ TEST(AutoDeviations, AreTheNetworksForEveryKindOfLayer) {
   }
 }
 
-}  // namespace
+}  // namespace auto_deviations_test
 }  // namespace mixcert::testing

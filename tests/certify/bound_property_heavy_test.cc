@@ -6,9 +6,9 @@
 #include "certify/bound_property.h"
 
 namespace mixcert::testing {
-namespace {
+namespace bound_property_heavy_test {
 
 TEST(BoundPropertiesHeavy, HoldOnRandomNetworks) { check_properties(500, 100000); }
 
-}  // namespace
+}  // namespace bound_property_heavy_test
 }  // namespace mixcert::testing

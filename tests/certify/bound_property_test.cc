@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 namespace mixcert::testing {
-namespace {
+namespace bound_property_test {
 
 TEST(BoundProperties, HoldOnRandomNetworks) { check_properties(30, 20000); }
 
-}  // namespace
+}  // namespace bound_property_test
 }  // namespace mixcert::testing

@@ -16,7 +16,7 @@
 #include "support/random_covariances.h"
 
 namespace mixcert {
-namespace {
+namespace compression_test {
 
 using testing::is_close;
 using testing::Structure;
@@ -158,5 +158,5 @@ TEST(WeightedKMeans, RefusesNonsense) {
   EXPECT_THROW((void)weighted_k_means(Matrix::Zero(2, 3), Vector::Ones(2), 1, 0), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace compression_test
 }  // namespace mixcert

@@ -6,9 +6,9 @@
 #include "certify/dependent_weights.h"
 
 namespace mixcert::testing {
-namespace {
+namespace dependent_weights_heavy_test {
 
 TEST(DependentWeightsHeavy, HaveTheirDeviationsAndBounds) { check_dependent_weights(500, 40000); }
 
-}  // namespace
+}  // namespace dependent_weights_heavy_test
 }  // namespace mixcert::testing

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 namespace mixcert::testing {
-namespace {
+namespace dependent_weights_test {
 
 TEST(DependentWeights, HaveTheirDeviationsAndBounds) { check_dependent_weights(90, 10000); }
 
-}  // namespace
+}  // namespace dependent_weights_test
 }  // namespace mixcert::testing

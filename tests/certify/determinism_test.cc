@@ -12,7 +12,7 @@
 #include "support/random_network.h"
 
 namespace mixcert::testing {
-namespace {
+namespace determinism_test {
 
 /// Every number of the two results, compared exactly.
 void expect_identical(const Result& a, const Result& b) {
@@ -179,5 +179,5 @@ TEST(JointDeterminism, RepeatedJointCallsAgree) {
   expect_identical(first, certify(network, inputs, options).front());
 }
 
-}  // namespace
+}  // namespace determinism_test
 }  // namespace mixcert::testing

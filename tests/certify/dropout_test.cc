@@ -21,7 +21,7 @@
 #include "support/random_network.h"
 
 namespace mixcert::testing {
-namespace {
+namespace dropout_test {
 
 Options options_of(Method method, Index pieces = 1) {
   Options options;
@@ -314,5 +314,5 @@ TEST(Mask, CouplingIsALowerBound) {
   }
 }
 
-}  // namespace
+}  // namespace dropout_test
 }  // namespace mixcert::testing

@@ -16,7 +16,7 @@
 #include "support/random_network.h"
 
 namespace mixcert::testing {
-namespace {
+namespace ensemble_test {
 
 Network random_member(std::uint64_t seed, std::vector<Index> widths,
                       WeightFamily family = WeightFamily::MeanField) {
@@ -238,5 +238,5 @@ TEST(Ensembles, RefuseWrongInputs) {
   EXPECT_THROW((void)certify(mixed_ensemble(), Matrix::Constant(3, 1, NAN), Options()), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace ensemble_test
 }  // namespace mixcert::testing

@@ -15,7 +15,7 @@
 #include "support/random_network.h"
 
 namespace mixcert::testing {
-namespace {
+namespace epsilon_test {
 
 Services with_transport() {
   Services services;
@@ -147,5 +147,5 @@ TEST(Epsilon, DeterministicHiddenLayersNeedOneComponent) {
   EXPECT_EQ(result.mixture.size(), 1);
 }
 
-}  // namespace
+}  // namespace epsilon_test
 }  // namespace mixcert::testing

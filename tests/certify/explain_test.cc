@@ -21,7 +21,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert::testing {
-namespace {
+namespace explain_test {
 
 const Contribution* part_of(const LayerContributions& layer, Source source) {
   for (const Contribution& part : layer.parts) {
@@ -378,5 +378,5 @@ TEST(Trials, EndWithTheirTimeAndWithTheUser) {
   EXPECT_THROW(run_trials(ensemble, input, Options{}, {slow}, 1.0, services), Interrupted);
 }
 
-}  // namespace
+}  // namespace explain_test
 }  // namespace mixcert::testing

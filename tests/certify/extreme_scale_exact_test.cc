@@ -12,7 +12,7 @@
 #include "mixcert/network/network_builder.h"
 
 namespace mixcert::testing {
-namespace {
+namespace extreme_scale_exact_test {
 
 using F = ActivationFunction;
 
@@ -97,5 +97,5 @@ TEST(ExtremeScaleExactly, FixedLayersInFront) {
   }
 }
 
-}  // namespace
+}  // namespace extreme_scale_exact_test
 }  // namespace mixcert::testing

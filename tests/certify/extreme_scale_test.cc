@@ -15,7 +15,7 @@
 #include "support/random_network.h"
 
 namespace mixcert::testing {
-namespace {
+namespace extreme_scale_test {
 
 using F = ActivationFunction;
 
@@ -152,5 +152,5 @@ TEST(ExtremeScale, TwoHiddenLayersDoNotSeeAFactorThatCancels) {
   }
 }
 
-}  // namespace
+}  // namespace extreme_scale_test
 }  // namespace mixcert::testing

@@ -6,7 +6,7 @@
 #include "certify/graph_property.h"
 
 namespace mixcert::testing {
-namespace {
+namespace graph_property_heavy_test {
 
 /// Five hundred in tests of their own, which run side by side.
 class GraphPropertyHeavy : public ::testing::TestWithParam<int> {};
@@ -17,5 +17,5 @@ INSTANTIATE_TEST_SUITE_P(Fifties, GraphPropertyHeavy, ::testing::Range(0, 10));
 
 TEST(GraphChainsHeavy, AChainWrittenAsAGraphHasTheChainsBits) { check_chains(500, 100); }
 
-}  // namespace
+}  // namespace graph_property_heavy_test
 }  // namespace mixcert::testing

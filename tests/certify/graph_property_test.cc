@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 
 namespace mixcert::testing {
-namespace {
+namespace graph_property_test {
 
 TEST(GraphProperty, BoundsHoldOnRandomGraphs) { check_graphs(0, 30, 20000); }
 
 TEST(GraphProperty, AChainWrittenAsAGraphHasTheChainsBits) { check_chains(30, 100); }
 
-}  // namespace
+}  // namespace graph_property_test
 }  // namespace mixcert::testing

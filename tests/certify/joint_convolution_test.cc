@@ -10,7 +10,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert::testing {
-namespace {
+namespace joint_convolution_test {
 
 Network convolution_network(Generator& generator, ActivationFunction function) {
   LayerShape shape;
@@ -49,5 +49,5 @@ TEST(JointConvolution, BoundsAreAboveTheLowerBound) {
   }
 }
 
-}  // namespace
+}  // namespace joint_convolution_test
 }  // namespace mixcert::testing

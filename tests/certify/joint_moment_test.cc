@@ -22,7 +22,7 @@
 #include "support/random_network.h"
 
 namespace mixcert::testing {
-namespace {
+namespace joint_moment_test {
 
 using F = ActivationFunction;
 
@@ -334,5 +334,5 @@ TEST(JointMoments, AutoTakesTheSmallerBound) {
   EXPECT_EQ(certify(network, inputs, options).front().w2.value, std::min(moment, signature));
 }
 
-}  // namespace
+}  // namespace joint_moment_test
 }  // namespace mixcert::testing

@@ -6,9 +6,9 @@
 #include "certify/layer_types_property.h"
 
 namespace mixcert::testing {
-namespace {
+namespace layer_types_property_heavy_test {
 
 TEST(LayerTypesHeavy, BoundsHoldOnRandomLists) { check_layer_types(150, 1000000); }
 
-}  // namespace
+}  // namespace layer_types_property_heavy_test
 }  // namespace mixcert::testing

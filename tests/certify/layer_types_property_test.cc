@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 namespace mixcert::testing {
-namespace {
+namespace layer_types_property_test {
 
 TEST(LayerTypes, BoundsHoldOnRandomLists) { check_layer_types(40, 20000); }
 
-}  // namespace
+}  // namespace layer_types_property_test
 }  // namespace mixcert::testing

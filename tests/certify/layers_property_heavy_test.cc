@@ -6,9 +6,9 @@
 #include "certify/layers_property.h"
 
 namespace mixcert::testing {
-namespace {
+namespace layers_property_heavy_test {
 
 TEST(LayerPropertiesHeavy, HoldOnRandomNetworks) { check_layer_properties(100, 1000000); }
 
-}  // namespace
+}  // namespace layers_property_heavy_test
 }  // namespace mixcert::testing

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 namespace mixcert::testing {
-namespace {
+namespace layers_property_test {
 
 TEST(LayerProperties, HoldOnRandomNetworks) { check_layer_properties(60, 20000); }
 
-}  // namespace
+}  // namespace layers_property_test
 }  // namespace mixcert::testing

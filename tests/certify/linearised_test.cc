@@ -17,7 +17,7 @@
 #include "support/random_network.h"
 
 namespace mixcert {
-namespace {
+namespace linearised_test {
 
 /// Output of the network whose weights and biases are given, [W, b] of each layer.
 Vector output_at(const Network& network, const std::vector<Matrix>& parameters, const Vector& input) {
@@ -194,5 +194,5 @@ TEST(LinearisedNetwork, OptionsWithoutUseAreNamed) {
   }
 }
 
-}  // namespace
+}  // namespace linearised_test
 }  // namespace mixcert

@@ -6,11 +6,11 @@
 #include "certify/masked_property.h"
 
 namespace mixcert::testing {
-namespace {
+namespace masked_bounds_heavy_test {
 
 TEST(MaskedBounds, EncloseTheDistancesOfThreeThousandNetworks) {
   EXPECT_GT(expect_enclosed(2024, 3000, 12), 1000);
 }
 
-}  // namespace
+}  // namespace masked_bounds_heavy_test
 }  // namespace mixcert::testing

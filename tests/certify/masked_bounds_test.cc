@@ -9,7 +9,7 @@
 #include "certify/masked_property.h"
 
 namespace mixcert::testing {
-namespace {
+namespace masked_bounds_test {
 
 TEST(MaskedBounds, EncloseTheDistanceOfEnumeratedMasks) { EXPECT_GT(expect_enclosed(17, 40, 10), 10); }
 
@@ -76,5 +76,5 @@ TEST(MaskedBounds, SayNothingOfOtherRandomness) {
   EXPECT_TRUE(std::isnan(result.w2_lower_mixture));
 }
 
-}  // namespace
+}  // namespace masked_bounds_test
 }  // namespace mixcert::testing

@@ -18,7 +18,7 @@
 #include "support/random_network.h"
 
 namespace mixcert::testing {
-namespace {
+namespace moment_adversarial_test {
 
 Options moment_options(Index pieces = 1) {
   Options options;
@@ -308,5 +308,5 @@ TEST(MomentSplitting, AFifthOfTheUnsplitBoundIsReached) {
   }
 }
 
-}  // namespace
+}  // namespace moment_adversarial_test
 }  // namespace mixcert::testing

@@ -15,7 +15,7 @@
 #include "support/random_network.h"
 
 namespace mixcert::testing {
-namespace {
+namespace moment_families_test {
 
 using Families = std::tuple<WeightFamily, BiasFamily>;
 
@@ -111,5 +111,5 @@ TEST(MomentFamiliesJointly, CorrelatedWeightsAreRefusedByName) {
   }
 }
 
-}  // namespace
+}  // namespace moment_families_test
 }  // namespace mixcert::testing

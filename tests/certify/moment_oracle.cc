@@ -15,8 +15,8 @@
 #include <utility>
 #include <variant>
 
-#include "certify/naive_oracle.h"
-#include "certify/naive_scalar.h"
+#include "support/naive_oracle.h"
+#include "support/naive_scalar.h"
 #include "mixture/symmetric_eigen.h"
 #include "support/naive_activations.h"
 #include "support/naive_layer.h"

@@ -17,7 +17,7 @@
 #include "support/random_network.h"
 
 namespace mixcert::testing {
-namespace {
+namespace moment_oracle_test {
 
 constexpr double kAgreement = 1e-8;
 
@@ -158,5 +158,5 @@ TEST(MomentOracleLayers, EachTermAgrees) {
   }
 }
 
-}  // namespace
+}  // namespace moment_oracle_test
 }  // namespace mixcert::testing

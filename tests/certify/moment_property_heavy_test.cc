@@ -6,9 +6,9 @@
 #include "certify/moment_property.h"
 
 namespace mixcert::testing {
-namespace {
+namespace moment_property_heavy_test {
 
 TEST(MomentPropertiesHeavy, HoldOnRandomNetworks) { check_moment_properties(1000, 50000, 20); }
 
-}  // namespace
+}  // namespace moment_property_heavy_test
 }  // namespace mixcert::testing

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 namespace mixcert::testing {
-namespace {
+namespace moment_property_test {
 
 TEST(MomentProperties, HoldOnRandomNetworks) { check_moment_properties(50, 20000, 0); }
 
-}  // namespace
+}  // namespace moment_property_test
 }  // namespace mixcert::testing

@@ -12,7 +12,7 @@
 #include "mixcert/statistics/simulate.h"
 
 namespace mixcert::testing {
-namespace {
+namespace moment_violation_test {
 
 const Vector kOne = Vector::Ones(1);
 
@@ -81,5 +81,5 @@ TEST(MomentViolation, SignaturesOfSubnormalVariances) {
   EXPECT_FALSE(result.w1.value < 0.99 * std::abs(truth - result.mixture.mean()(0)));
 }
 
-}  // namespace
+}  // namespace moment_violation_test
 }  // namespace mixcert::testing

@@ -10,13 +10,13 @@
 #include <functional>
 #include <numbers>
 
-#include "certify/naive_scalar.h"
+#include "support/naive_scalar.h"
 #include "certify/small_networks.h"
 #include "mixcert/certify/certify.h"
 #include "support/matchers.h"
 
 namespace mixcert::testing {
-namespace {
+namespace one_dimension_test {
 
 double density(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2.0 * std::numbers::pi); }
 double distribution(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
@@ -130,5 +130,5 @@ TEST(OneDimension, W1BoundIsTheMeanDistance) {
   }
 }
 
-}  // namespace
+}  // namespace one_dimension_test
 }  // namespace mixcert::testing

@@ -16,7 +16,7 @@
 #include "mixcert/core/error.h"
 
 namespace mixcert {
-namespace {
+namespace options_test {
 
 const OptionField<Options>& field(const std::string& name) {
   const auto& table = option_table();
@@ -144,5 +144,5 @@ TEST(Options, EnumsHaveNames) {
   EXPECT_EQ(to_string(GridPlacement::Uniform), "uniform");
 }
 
-}  // namespace
+}  // namespace options_test
 }  // namespace mixcert

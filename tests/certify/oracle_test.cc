@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "certificate/certificate.h"
-#include "certify/naive_oracle.h"
+#include "support/naive_oracle.h"
 #include "methods/signature/plan/signature_plan.h"
 #include "methods/signature/signature_certificate.h"
 #include "mixcert/certify/certify.h"
@@ -19,7 +19,7 @@
 #include "support/random_network.h"
 
 namespace mixcert::testing {
-namespace {
+namespace oracle_test {
 
 constexpr double kAgreement = 1e-9;
 
@@ -177,5 +177,5 @@ TEST(OracleLayers, EachLocalTermAgrees) {
   }
 }
 
-}  // namespace
+}  // namespace oracle_test
 }  // namespace mixcert::testing

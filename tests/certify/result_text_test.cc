@@ -13,7 +13,7 @@
 #include "theorems/theorem_table.h"
 
 namespace mixcert::testing {
-namespace {
+namespace result_text_test {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -200,5 +200,5 @@ TEST(FullReport, OfMethodCrossSaysThatThereIsNoBound) {
   EXPECT_TRUE(has(full_report(result), "options: method cross; the others")) << full_report(result);
 }
 
-}  // namespace
+}  // namespace result_text_test
 }  // namespace mixcert::testing

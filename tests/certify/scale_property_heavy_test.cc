@@ -6,9 +6,9 @@
 #include "certify/scale_property.h"
 
 namespace mixcert::testing {
-namespace {
+namespace scale_property_heavy_test {
 
 TEST(ScalePropertiesHeavy, HoldOnRandomNetworks) { check_scale_properties(2000, 20000); }
 
-}  // namespace
+}  // namespace scale_property_heavy_test
 }  // namespace mixcert::testing

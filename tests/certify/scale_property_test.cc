@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 namespace mixcert::testing {
-namespace {
+namespace scale_property_test {
 
 TEST(ScaleProperties, HoldOnRandomNetworks) { check_scale_properties(200, 8000); }
 
-}  // namespace
+}  // namespace scale_property_test
 }  // namespace mixcert::testing

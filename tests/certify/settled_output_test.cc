@@ -10,7 +10,7 @@
 #include "mixcert/certify/certify.h"
 
 namespace mixcert {
-namespace {
+namespace settled_output_test {
 
 using Long = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
 
@@ -59,5 +59,5 @@ TEST(SettledOutput, ResultsHoldWhatIsStored) {
   EXPECT_GE(result.w2.value, 0.0);
 }
 
-}  // namespace
+}  // namespace settled_output_test
 }  // namespace mixcert

@@ -10,7 +10,7 @@
 #include "sensitivity/stoppable_norms.h"
 
 namespace mixcert {
-namespace {
+namespace work_estimate_test {
 
 Network network_of(const std::vector<Index>& widths) {
   std::vector<LayerSpec> layers;
@@ -94,5 +94,5 @@ TEST(StoppableNorms, StopBetweenLayers) {
   EXPECT_THROW((void)make_error_norms(network, SensitivityMode::Closed, &flag), Interrupted);
 }
 
-}  // namespace
+}  // namespace work_estimate_test
 }  // namespace mixcert

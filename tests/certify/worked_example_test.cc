@@ -13,7 +13,7 @@
 #include "quantize/signature.h"
 
 namespace mixcert::testing {
-namespace {
+namespace worked_example_test {
 
 constexpr double kPrintedDigits = 5e-4;
 
@@ -61,5 +61,5 @@ TEST(WorkedExample, ThroughTheEngine) {
   }
 }
 
-}  // namespace
+}  // namespace worked_example_test
 }  // namespace mixcert::testing

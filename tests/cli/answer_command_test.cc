@@ -14,7 +14,7 @@
 #include "mixcert/statistics/simulate.h"
 
 namespace mixcert::test {
-namespace {
+namespace answer_command_test {
 
 using nlohmann::json;
 using Words = std::vector<std::string>;
@@ -143,5 +143,5 @@ TEST_F(AnswerCommand, RefusesWhatDoesNotFit) {
   expect_refusal({"answer", "r.npz", "--head", "softplus"}, {"head"});
 }
 
-}  // namespace
+}  // namespace answer_command_test
 }  // namespace mixcert::test

@@ -6,7 +6,7 @@
 #include "mixcert/io/model_file.h"
 
 namespace mixcert::test {
-namespace {
+namespace bad_arguments_test {
 
 using Words = std::vector<std::string>;
 
@@ -134,5 +134,5 @@ TEST_F(AbsurdSizes, FilesAboveTheLimitAreNotRead) {
       {"wide.safetensors", "KiB"});
 }
 
-}  // namespace
+}  // namespace bad_arguments_test
 }  // namespace mixcert::test

@@ -10,7 +10,7 @@
 #include "mixcert/io/model_file.h"
 
 namespace mixcert::test {
-namespace {
+namespace bad_files_test {
 
 using Words = std::vector<std::string>;
 
@@ -181,5 +181,5 @@ TEST_F(BadFiles, NpyInputs) {
   expect_refused_by_all("net.safetensors", "cut.npy", {"cut.npy"});
 }
 
-}  // namespace
+}  // namespace bad_files_test
 }  // namespace mixcert::test

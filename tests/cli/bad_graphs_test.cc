@@ -6,7 +6,7 @@
 #include "io/formats/safetensors.h"
 
 namespace mixcert::test {
-namespace {
+namespace bad_graphs_test {
 
 struct WrongGraph {
   std::string name;
@@ -71,5 +71,5 @@ const WrongGraph kWrongGraphs[] = {
 INSTANTIATE_TEST_SUITE_P(All, WrongGraphFile, ::testing::ValuesIn(kWrongGraphs),
                          [](const auto& test) { return test.param.name; });
 
-}  // namespace
+}  // namespace bad_graphs_test
 }  // namespace mixcert::test

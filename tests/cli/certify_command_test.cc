@@ -12,7 +12,7 @@
 #include "mixcert/io/result_file.h"
 
 namespace mixcert::test {
-namespace {
+namespace certify_command_test {
 
 using nlohmann::json;
 using Words = std::vector<std::string>;
@@ -332,5 +332,5 @@ TEST_F(CertifyCommand, CertifiesTheShippedNetwork) {
   for (const double bound : bounds.values) EXPECT_LE(bound, 0.5);
 }
 
-}  // namespace
+}  // namespace certify_command_test
 }  // namespace mixcert::test

@@ -8,7 +8,7 @@
 #include "mixcert/io/model_file.h"
 
 namespace mixcert::test {
-namespace {
+namespace compare_command_test {
 
 using nlohmann::json;
 using Words = std::vector<std::string>;
@@ -148,5 +148,5 @@ TEST_F(CompareCommand, UnwritableReportIsFoundBeforeTheWork) {
       {"missing/c.json"});
 }
 
-}  // namespace
+}  // namespace compare_command_test
 }  // namespace mixcert::test

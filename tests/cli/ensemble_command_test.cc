@@ -11,7 +11,7 @@
 #include "mixcert/io/model_file.h"
 
 namespace mixcert::test {
-namespace {
+namespace ensemble_command_test {
 
 using nlohmann::json;
 using Words = std::vector<std::string>;
@@ -250,5 +250,5 @@ TEST_F(EnsembleCommand, ArchivesWithoutInputsOrWithTwoLawsAreRefused) {
   expect_refusal({"certify", "a.safetensors", "--inputs", "x.npz"}, {"x.npz"});
 }
 
-}  // namespace
+}  // namespace ensemble_command_test
 }  // namespace mixcert::test

@@ -12,7 +12,7 @@
 #include "mixcert/io/result_file.h"
 
 namespace mixcert::test {
-namespace {
+namespace explain_command_test {
 
 using nlohmann::json;
 using Words = std::vector<std::string>;
@@ -144,5 +144,5 @@ TEST_F(ExplainCommand, FilesWithoutRecordOrBoundAreRefused) {
   expect_refusal({"explain", "other.npz"}, {"other.npz", "--colour"});
 }
 
-}  // namespace
+}  // namespace explain_command_test
 }  // namespace mixcert::test

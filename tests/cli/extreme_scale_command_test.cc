@@ -14,7 +14,7 @@
 #include "mixcert/io/model_file.h"
 
 namespace mixcert::test {
-namespace {
+namespace extreme_scale_command_test {
 
 using nlohmann::json;
 using Words = std::vector<std::string>;
@@ -151,5 +151,5 @@ TEST_F(ExtremeScaleCommand, AnswersHoldWhatSamplesSay) {
   }
 }
 
-}  // namespace
+}  // namespace extreme_scale_command_test
 }  // namespace mixcert::test

@@ -14,7 +14,7 @@
 #include "mixcert/io/result_file.h"
 
 namespace mixcert::test {
-namespace {
+namespace functional_command_test {
 
 using nlohmann::json;
 using Words = std::vector<std::string>;
@@ -112,5 +112,5 @@ TEST_F(FunctionalCommand, EnsemblesJointLawsAndRefusals) {
                  {"r.npz", "expected"});
 }
 
-}  // namespace
+}  // namespace functional_command_test
 }  // namespace mixcert::test

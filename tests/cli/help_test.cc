@@ -8,7 +8,7 @@
 #include "cli/program.h"
 
 namespace mixcert::test {
-namespace {
+namespace help_test {
 
 using Words = std::vector<std::string>;
 
@@ -62,5 +62,5 @@ TEST_F(HelpPages, TheoremsPageIsUpToDate) {
 
 TEST_F(HelpPages, Version) { EXPECT_EQ(run_well({"--version"}).rfind("mixcert ", 0), 0U); }
 
-}  // namespace
+}  // namespace help_test
 }  // namespace mixcert::test

@@ -11,7 +11,7 @@
 #include "mixcert/io/model_file.h"
 
 namespace mixcert::test {
-namespace {
+namespace import_command_test {
 
 using ImportCommand = CommandLineTest;
 
@@ -80,5 +80,5 @@ TEST_F(ImportCommand, MistakesAreOneLine) {
                  {"old.pt", "since 1.6"});
 }
 
-}  // namespace
+}  // namespace import_command_test
 }  // namespace mixcert::test

@@ -10,7 +10,7 @@
 #include "mixcert/io/model_file.h"
 
 namespace mixcert::test {
-namespace {
+namespace interruption_test {
 
 using Words = std::vector<std::string>;
 using std::chrono::milliseconds;
@@ -170,5 +170,5 @@ INSTANTIATE_TEST_SUITE_P(Signals, Interruption,
                                                                                      : "Terminate");
                          });
 
-}  // namespace
+}  // namespace interruption_test
 }  // namespace mixcert::test

@@ -7,7 +7,7 @@
 #include "io/test_files.h"
 
 namespace mixcert::test {
-namespace {
+namespace lab_command_test {
 
 namespace fs = std::filesystem;
 
@@ -69,5 +69,5 @@ TEST_P(HandOver, IsInTheHelp) {
 
 INSTANTIATE_TEST_SUITE_P(Commands, HandOver, ::testing::Values("data", "train", "untrained", "gp", "hmc"));
 
-}  // namespace
+}  // namespace lab_command_test
 }  // namespace mixcert::test

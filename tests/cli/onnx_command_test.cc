@@ -11,7 +11,7 @@
 #endif
 
 namespace mixcert::test {
-namespace {
+namespace onnx_command_test {
 
 using OnnxCommand = CommandLineTest;
 
@@ -83,5 +83,5 @@ TEST_F(OnnxCommand, MistakesAreOneLine) {
 
 #endif
 
-}  // namespace
+}  // namespace onnx_command_test
 }  // namespace mixcert::test

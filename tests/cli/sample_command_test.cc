@@ -8,7 +8,7 @@
 #include "mixcert/io/model_file.h"
 
 namespace mixcert::test {
-namespace {
+namespace sample_command_test {
 
 using Words = std::vector<std::string>;
 
@@ -75,5 +75,5 @@ TEST_F(SampleCommand, InspectWithoutHiddenLayersHasNoGains) {
   EXPECT_EQ(out.find("gain"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace sample_command_test
 }  // namespace mixcert::test

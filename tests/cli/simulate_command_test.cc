@@ -14,7 +14,7 @@
 #include "mixcert/network/layer_spec.h"
 
 namespace mixcert::test {
-namespace {
+namespace simulate_command_test {
 
 using nlohmann::json;
 using Words = std::vector<std::string>;
@@ -222,5 +222,5 @@ TEST_F(SimulateCommand, RefusesWhatItDoesNotCover) {
   expect_refusal(command({"--out", "r.npz"}), {"--simulate", "dropout"});
 }
 
-}  // namespace
+}  // namespace simulate_command_test
 }  // namespace mixcert::test

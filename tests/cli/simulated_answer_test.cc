@@ -11,7 +11,7 @@
 #include "mixcert/network/layer_spec.h"
 
 namespace mixcert::test {
-namespace {
+namespace simulated_answer_test {
 
 using nlohmann::json;
 using Words = std::vector<std::string>;
@@ -134,5 +134,5 @@ TEST_F(SimulatedAnswer, RefusesTheLawOfALinearisedNetwork) {
   expect_refusal(command(), {"--simulate", "linearised"});
 }
 
-}  // namespace
+}  // namespace simulated_answer_test
 }  // namespace mixcert::test

@@ -8,7 +8,7 @@
 #include "mixcert/io/model_file.h"
 
 namespace mixcert::test {
-namespace {
+namespace streaming_test {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;
@@ -64,5 +64,5 @@ TEST_F(Streaming, ProgressIsDrawnOnATerminal) {
   EXPECT_EQ(finished.out.find('\r'), std::string::npos);
 }
 
-}  // namespace
+}  // namespace streaming_test
 }  // namespace mixcert::test

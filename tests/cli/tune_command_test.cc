@@ -10,7 +10,7 @@
 #include "mixcert/io/model_file.h"
 
 namespace mixcert::test {
-namespace {
+namespace tune_command_test {
 
 using nlohmann::json;
 using Words = std::vector<std::string>;
@@ -110,5 +110,5 @@ TEST_F(TuneCommand, RefusesInOneLine) {
   for (const auto& [more, part] : cases) expect_refusal(words(more), {part});
 }
 
-}  // namespace
+}  // namespace tune_command_test
 }  // namespace mixcert::test

@@ -18,7 +18,7 @@
 #include "support/matchers.h"
 
 namespace mixcert {
-namespace {
+namespace normal_test {
 
 using testing::is_close;
 using testing::Precise;
@@ -191,5 +191,5 @@ TEST(Normal, BallProbabilityIsTheChiSquaredDistribution) {
   }
 }
 
-}  // namespace
+}  // namespace normal_test
 }  // namespace mixcert

@@ -12,7 +12,7 @@
 #include <string>
 
 namespace mixcert {
-namespace {
+namespace option_table_test {
 
 enum class Colour { Red, Green };
 
@@ -113,5 +113,5 @@ TEST(OptionTable, NumbersKeepEveryBit) {
   EXPECT_FALSE(parse_number<int>("2147483648"));
 }
 
-}  // namespace
+}  // namespace option_table_test
 }  // namespace mixcert

@@ -16,7 +16,7 @@
 #include "mixcert/core/error.h"
 
 namespace mixcert {
-namespace {
+namespace parallel_test {
 
 class ParallelFor : public ::testing::TestWithParam<int> {};
 
@@ -99,5 +99,5 @@ TEST(Parallel, ResolvesThreadCounts) {
   EXPECT_GE(resolve_thread_count(-3), 1);
 }
 
-}  // namespace
+}  // namespace parallel_test
 }  // namespace mixcert

@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace mixcert {
-namespace {
+namespace rng_test {
 
 TEST(Rng, FirstNumbersOfAllGeneratorsDiffer) {
   std::set<std::uint64_t> first;
@@ -57,5 +57,5 @@ TEST(Rng, UniformNumbersPassAKolmogorovTest) {
   EXPECT_LT(distance, 2.5 / std::sqrt(100000.0));
 }
 
-}  // namespace
+}  // namespace rng_test
 }  // namespace mixcert

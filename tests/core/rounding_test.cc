@@ -14,7 +14,7 @@
 #include "mixcert/core/rng.h"
 
 namespace mixcert {
-namespace {
+namespace rounding_test {
 
 using Precise = boost::multiprecision::cpp_bin_float_100;
 
@@ -153,5 +153,5 @@ TEST(Rounding, PositivePartsAndLargerOnesKeepNotANumber) {
   }
 }
 
-}  // namespace
+}  // namespace rounding_test
 }  // namespace mixcert

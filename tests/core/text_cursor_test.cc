@@ -9,7 +9,7 @@
 #include "mixcert/core/types.h"
 
 namespace mixcert::testing {
-namespace {
+namespace text_cursor_test {
 
 template <class Action>
 std::string message_of(const Action& action) {
@@ -67,5 +67,5 @@ TEST(TextCursor, BlanksAreWhatTheRulesSay) {
   EXPECT_FALSE(TextCursor("\n;", {"text", 10, " \t"}).accept(';'));
 }
 
-}  // namespace
+}  // namespace text_cursor_test
 }  // namespace mixcert::testing

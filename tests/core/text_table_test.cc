@@ -13,7 +13,7 @@
 #include <random>
 
 namespace mixcert::testing {
-namespace {
+namespace text_table_test {
 
 const double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -61,5 +61,5 @@ TEST(TextTable, AlignsToTheRight) {
   EXPECT_EQ(table.row({"12345", "2"}), "12345     2\n");
 }
 
-}  // namespace
+}  // namespace text_table_test
 }  // namespace mixcert::testing

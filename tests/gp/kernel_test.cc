@@ -16,7 +16,7 @@
 #include "statistics/simulate/normal_source.h"
 
 namespace mixcert {
-namespace {
+namespace kernel_test {
 
 Matrix random_points(Index coordinates, Index count, std::uint64_t seed) {
   Matrix points(coordinates, count);
@@ -238,5 +238,5 @@ TEST(Kernel, RefusesWhatDoesNotFit) {
   EXPECT_THROW((void)ard.weighted_gradient(random_points(2, 4, 1), Matrix::Zero(3, 4)), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace kernel_test
 }  // namespace mixcert

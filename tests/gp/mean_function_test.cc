@@ -8,7 +8,7 @@
 #include "mixcert/gp/kernel.h"
 
 namespace mixcert {
-namespace {
+namespace mean_function_test {
 
 Matrix some_inputs() {
   Matrix inputs(2, 3);
@@ -81,5 +81,5 @@ TEST(GaussianProcess, SamplesHaveItsMoments) {
   EXPECT_FALSE(samples == sample_functions(process, inputs, kCount, 4));
 }
 
-}  // namespace
+}  // namespace mean_function_test
 }  // namespace mixcert

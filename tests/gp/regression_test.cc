@@ -13,7 +13,7 @@
 #include "statistics/simulate/normal_source.h"
 
 namespace mixcert {
-namespace {
+namespace regression_test {
 
 Matrix random_matrix(Index rows, Index columns, std::uint64_t seed) {
   Matrix values(rows, columns);
@@ -169,5 +169,5 @@ TEST(RandomSubset, HasDifferentNumbersAndDependsOnTheSeed) {
   EXPECT_EQ(random_subset(3, 5, 1), (std::vector<Index>{0, 1, 2}));
 }
 
-}  // namespace
+}  // namespace regression_test
 }  // namespace mixcert

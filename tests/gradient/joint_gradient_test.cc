@@ -14,7 +14,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert {
-namespace {
+namespace joint_gradient_test {
 
 using testing::random_matrix;
 
@@ -108,5 +108,5 @@ std::vector<Case> cases() {
 INSTANTIATE_TEST_SUITE_P(Networks, JointGradientTest, ::testing::ValuesIn(cases()),
                          [](const auto& tested) { return tested.param.name; });
 
-}  // namespace
+}  // namespace joint_gradient_test
 }  // namespace mixcert

@@ -9,7 +9,7 @@
 #include "gradient/moment/moment_gradient.h"
 
 namespace mixcert {
-namespace {
+namespace moment_derivatives_test {
 
 /// Central differences with one step of Richardson's extrapolation, in mean and in deviation.
 Eigen::RowVector2d differences(const std::function<double(double, double)>& f, double m, double s) {
@@ -80,5 +80,5 @@ TEST_P(MomentDerivativesTest, HermiteCoefficients) {
 INSTANTIATE_TEST_SUITE_P(Functions, MomentDerivativesTest, ::testing::ValuesIn(all_activation_functions()),
                          [](const auto& tested) { return std::string(to_string(tested.param)); });
 
-}  // namespace
+}  // namespace moment_derivatives_test
 }  // namespace mixcert

@@ -16,7 +16,7 @@
 #include "support/random_network.h"
 
 namespace mixcert {
-namespace {
+namespace moment_gradient_test {
 
 using namespace mixcert::testing;
 
@@ -194,5 +194,5 @@ TEST(MomentBound, RefusesWhatHasNoDerivatives) {
   EXPECT_THROW(static_cast<void>(bound.gradient(1.0, Vector::Ones(2), Matrix::Ones(3, 3))), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace moment_gradient_test
 }  // namespace mixcert

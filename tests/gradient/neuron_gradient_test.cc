@@ -11,7 +11,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert {
-namespace {
+namespace neuron_gradient_test {
 
 using testing::random_matrix;
 
@@ -95,5 +95,5 @@ std::vector<Case> cases() {
 INSTANTIATE_TEST_SUITE_P(Neurons, NeuronGradientTest, ::testing::ValuesIn(cases()),
                          [](const auto& tested) { return name_of(tested.param); });
 
-}  // namespace
+}  // namespace neuron_gradient_test
 }  // namespace mixcert

@@ -20,7 +20,7 @@
 #include "support/random_network.h"
 
 namespace mixcert {
-namespace {
+namespace signature_gradient_test {
 
 using testing::random_matrix;
 
@@ -395,5 +395,5 @@ TEST(SignatureGradientErrors, OptionsAndDerivativesThatDoNotFitAreRefused) {
   EXPECT_THROW(SignaturePass(refused, inputs, options_of({})), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace signature_gradient_test
 }  // namespace mixcert

@@ -16,7 +16,7 @@
 #include "support/random_covariances.h"
 
 namespace mixcert {
-namespace {
+namespace transport_gradient_test {
 
 using testing::is_close;
 using testing::random_matrix;
@@ -173,5 +173,5 @@ TEST(MixtureTransportGradient, NoDerivativeAtDistanceZero) {
   EXPECT_THROW(mixture_transport_gradient(point, other), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace transport_gradient_test
 }  // namespace mixcert

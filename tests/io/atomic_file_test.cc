@@ -10,7 +10,7 @@
 #include "io/test_files.h"
 
 namespace mixcert {
-namespace {
+namespace atomic_file_test {
 
 using test::message_of;
 using test::read_text;
@@ -111,5 +111,5 @@ TEST_F(AtomicFileTest, RefusesUseAfterTheEnd) {
   EXPECT_THROW(file.commit(), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace atomic_file_test
 }  // namespace mixcert

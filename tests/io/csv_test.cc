@@ -6,7 +6,7 @@
 #include "io/test_files.h"
 
 namespace mixcert {
-namespace {
+namespace csv_test {
 
 using test::as_bytes;
 using test::message_of;
@@ -78,5 +78,5 @@ TEST(Csv, ReadsAFile) {
   EXPECT_EQ(read_csv(directory / "a.csv").values, (std::vector<double>{1, 2, 3, 4}));
 }
 
-}  // namespace
+}  // namespace csv_test
 }  // namespace mixcert

@@ -11,7 +11,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert {
-namespace {
+namespace graph_file_test {
 
 using test::message_of;
 
@@ -106,5 +106,5 @@ TEST_F(GraphFiles, WrongGraphsAreRefused) {
   EXPECT_CONTAINS(refusal("[" + doubled + "]"), "at most 2^31 - 1 values");
 }
 
-}  // namespace
+}  // namespace graph_file_test
 }  // namespace mixcert

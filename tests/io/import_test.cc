@@ -10,7 +10,7 @@
 #include "io/test_files.h"
 
 namespace mixcert {
-namespace {
+namespace import_test {
 
 using namespace test;
 
@@ -368,5 +368,5 @@ TEST(Import, MistakesAreNamed) {
                   "key '0.weight': expected finite values, got nan at index [1, 2]");
 }
 
-}  // namespace
+}  // namespace import_test
 }  // namespace mixcert

@@ -9,7 +9,7 @@
 #include "mixcert/io/input_file.h"
 
 namespace mixcert {
-namespace {
+namespace inputs_test {
 
 using test::message_of;
 
@@ -89,5 +89,5 @@ TEST(InputFileTest, NoiseOfEveryLawIsReadBack) {
   }
 }
 
-}  // namespace
+}  // namespace inputs_test
 }  // namespace mixcert

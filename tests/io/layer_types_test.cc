@@ -12,7 +12,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert {
-namespace {
+namespace layer_types_test {
 
 using test::message_of;
 
@@ -272,5 +272,5 @@ TEST_F(LayerTypes, LawsOfWeights) {
                   "mean-field weights for the law uniform, got full");
 }
 
-}  // namespace
+}  // namespace layer_types_test
 }  // namespace mixcert

@@ -10,7 +10,7 @@
 #include "io/test_files.h"
 
 namespace mixcert {
-namespace {
+namespace model_file_test {
 
 using test::message_of;
 
@@ -337,5 +337,5 @@ INSTANTIATE_TEST_SUITE_P(
             R"([{"type":"dense","name":"0","in":2,"out":1},{"type":"dense","name":"1","in":2,"out":2}])",
             "in: expected 1 (outputs of the layer before), got 2"}));
 
-}  // namespace
+}  // namespace model_file_test
 }  // namespace mixcert

@@ -9,7 +9,7 @@
 #include "io/test_files.h"
 
 namespace mixcert {
-namespace {
+namespace npy_test {
 
 using test::as_bytes;
 using test::message_of;
@@ -195,5 +195,5 @@ TEST(Npy, NamesAFileThatIsNotThere) {
   EXPECT_CONTAINS(message_of<FileError>([&] { read_npy(directory / ""); }), "regular file");
 }
 
-}  // namespace
+}  // namespace npy_test
 }  // namespace mixcert

@@ -7,7 +7,7 @@
 #include "io/test_files.h"
 
 namespace mixcert {
-namespace {
+namespace npz_test {
 
 using test::as_bytes;
 using test::message_of;
@@ -179,5 +179,5 @@ TEST_F(NpzTest, RefusesEveryTruncation) {
   }
 }
 
-}  // namespace
+}  // namespace npz_test
 }  // namespace mixcert

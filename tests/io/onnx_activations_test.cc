@@ -12,7 +12,7 @@
 #include "support/naive_onnx.h"
 
 namespace mixcert::test {
-namespace {
+namespace onnx_activations_test {
 
 using Function = std::function<double(double)>;
 
@@ -191,5 +191,5 @@ TEST(OnnxActivations, ProductsThatAreNoActivationAreRefused) {
                   "'tanh'");
 }
 
-}  // namespace
+}  // namespace onnx_activations_test
 }  // namespace mixcert::test

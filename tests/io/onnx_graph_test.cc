@@ -13,7 +13,7 @@
 #include "support/naive_onnx.h"
 
 namespace mixcert::test {
-namespace {
+namespace onnx_graph_test {
 
 using Integers = std::vector<std::int64_t>;
 
@@ -222,5 +222,5 @@ TEST(OnnxGraph, MemoryIsLimited) {
   EXPECT_THROW((void)io::onnx_layers(small.model({z}), {}, {100}), ResourceError);
 }
 
-}  // namespace
+}  // namespace onnx_graph_test
 }  // namespace mixcert::test

@@ -10,7 +10,7 @@
 #include "support/naive_specs.h"
 
 namespace mixcert::test {
-namespace {
+namespace onnx_layers_test {
 
 using Integers = std::vector<std::int64_t>;
 using Types = std::vector<std::string>;
@@ -256,5 +256,5 @@ TEST(OnnxLayers, Deviations) {
   EXPECT_EQ(dense.bias_variances()(0), 0.25);
 }
 
-}  // namespace
+}  // namespace onnx_layers_test
 }  // namespace mixcert::test

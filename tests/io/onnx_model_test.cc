@@ -14,7 +14,7 @@
 #endif
 
 namespace mixcert::test {
-namespace {
+namespace onnx_model_test {
 
 #ifndef MIXCERT_HAS_ONNX
 
@@ -143,5 +143,5 @@ TEST(OnnxModel, FilesOfVersionThreeListInitialisersAmongTheInputs) {
 
 #endif
 
-}  // namespace
+}  // namespace onnx_model_test
 }  // namespace mixcert::test

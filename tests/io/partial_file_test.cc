@@ -15,7 +15,7 @@
 #include "io/test_files.h"
 
 namespace mixcert {
-namespace {
+namespace partial_file_test {
 
 using test::read_text;
 
@@ -128,5 +128,5 @@ TEST_F(PartialFileTest, AHandlerRemovesWhatIsOpen) {
   EXPECT_EQ(read_text(target_), "whole");  // committed, and so forgotten
 }
 
-}  // namespace
+}  // namespace partial_file_test
 }  // namespace mixcert

@@ -17,7 +17,7 @@
 #include "mixcert/certify/result_text.h"
 
 namespace mixcert {
-namespace {
+namespace result_file_test {
 
 using nlohmann::json;
 using test::message_of;
@@ -434,5 +434,5 @@ TEST_F(ResultFileTest, RefusesEveryTruncation) {
   }
 }
 
-}  // namespace
+}  // namespace result_file_test
 }  // namespace mixcert

@@ -14,7 +14,7 @@
 #include "io/test_files.h"
 
 namespace mixcert {
-namespace {
+namespace result_journal_test {
 
 using test::message_of;
 using test::read_text;
@@ -238,5 +238,5 @@ TEST(JournalIdentity, IsThatOfInputsAndOptions) {
   EXPECT_NE(journal_identity(run, inputs, {}), identity);
 }
 
-}  // namespace
+}  // namespace result_journal_test
 }  // namespace mixcert

@@ -11,7 +11,7 @@
 #include "mixcert/io/result_file.h"
 
 namespace mixcert {
-namespace {
+namespace result_laws_test {
 
 using nlohmann::json;
 using test::message_of;
@@ -141,5 +141,5 @@ TEST_F(ResultLawsTest, FilesWithoutLowerBoundsHaveNoColumnsForThem) {
   EXPECT_TRUE(std::isnan(read_results(npz())[0].w2_lower));
 }
 
-}  // namespace
+}  // namespace result_laws_test
 }  // namespace mixcert

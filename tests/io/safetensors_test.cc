@@ -8,7 +8,7 @@
 #include "io/test_files.h"
 
 namespace mixcert {
-namespace {
+namespace safetensors_test {
 
 using test::as_bytes;
 using test::message_of;
@@ -147,5 +147,5 @@ TEST(Safetensors, RoundTripsThroughAFile) {
   EXPECT_EQ(SafetensorsReader(directory / "m.safetensors").tensors().size(), 2U);
 }
 
-}  // namespace
+}  // namespace safetensors_test
 }  // namespace mixcert

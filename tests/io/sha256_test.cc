@@ -5,7 +5,7 @@
 #include "io/test_files.h"
 
 namespace mixcert {
-namespace {
+namespace sha256_test {
 
 TEST(Sha256, AgreesWithPublishedDigests) {
   const test::TempDirectory directory;
@@ -24,5 +24,5 @@ TEST(Sha256, NamesAFileThatIsNotThere) {
   EXPECT_CONTAINS(test::message_of<FileError>([&] { sha256_of_file(directory / "no"); }), "no: cannot open");
 }
 
-}  // namespace
+}  // namespace sha256_test
 }  // namespace mixcert

@@ -7,7 +7,7 @@
 #include "io/torch_archive.h"
 
 namespace mixcert {
-namespace {
+namespace torch_file_test {
 
 using namespace test;
 using Items = std::vector<std::pair<std::string, std::string>>;
@@ -136,5 +136,5 @@ TEST_F(TorchFile, RefusesTruncationAndStackMistakes) {
   EXPECT_CONTAINS(message_of<FileError>([&] { read_torch_file(path_); }), "NAME/data.pkl");
 }
 
-}  // namespace
+}  // namespace torch_file_test
 }  // namespace mixcert

@@ -18,7 +18,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert::testing {
-namespace {
+namespace graph_chain_test {
 
 /// Two to four activations, with pools that overlap or do not, maxima among them, batch norm, strides,
 /// residual blocks and concatenations.
@@ -267,5 +267,5 @@ TEST(GraphChain, RefusesInALine) {
   EXPECT_NE(graph_chain_refusal(graph, {.tangent_bytes = 1000.0}).find("MiB"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace graph_chain_test
 }  // namespace mixcert::testing

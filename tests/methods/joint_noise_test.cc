@@ -18,7 +18,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
-namespace {
+namespace joint_noise_test {
 
 using F = ActivationFunction;
 
@@ -189,5 +189,5 @@ TEST(CrossMoments, NeuronsWithOneLawAndDifferentFunctionsDiffer) {
   EXPECT_NEAR(moments.block(1)(0, 1), 0.5, 1e-12);
 }
 
-}  // namespace
+}  // namespace joint_noise_test
 }  // namespace mixcert::testing

@@ -17,7 +17,7 @@
 #include "theorems/theorem_table.h"
 
 namespace mixcert::testing {
-namespace {
+namespace lying_planner_test {
 
 /// Is what the expression yields out of reach of assignments?
 #define MIXCERT_READ_ONLY(Type, member) \
@@ -239,5 +239,5 @@ TEST(LyingPlanner, LayersAreThoseOfTheNetwork) {
   EXPECT_THROW(evaluate(Sealed<MomentTrace>()), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace lying_planner_test
 }  // namespace mixcert::testing

@@ -18,7 +18,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
-namespace {
+namespace lying_signature_planner_test {
 
 #define MIXCERT_READ_ONLY(Type, member) \
   static_assert(std::is_const_v<std::remove_reference_t<decltype((std::declval<Sealed<Type>&>()->member))>>)
@@ -173,5 +173,5 @@ TEST(LyingSignaturePlanner, ReductionsOfOtherMixturesAreRefused) {
   });
 }
 
-}  // namespace
+}  // namespace lying_signature_planner_test
 }  // namespace mixcert::testing

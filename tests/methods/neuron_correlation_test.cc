@@ -12,7 +12,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
-namespace {
+namespace neuron_correlation_test {
 
 using Precise = boost::multiprecision::cpp_bin_float_50;
 using PreciseMatrix = Eigen::Matrix<Precise, Eigen::Dynamic, Eigen::Dynamic>;
@@ -127,5 +127,5 @@ TEST(NeuronCorrelation, IsNotBelowTheExactOneAndTightBesideAFactor) {
   }
 }
 
-}  // namespace
+}  // namespace neuron_correlation_test
 }  // namespace mixcert::testing

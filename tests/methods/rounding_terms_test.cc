@@ -19,7 +19,7 @@
 #include "support/random_network.h"
 
 namespace mixcert::testing {
-namespace {
+namespace rounding_terms_test {
 
 using Long = long double;
 using LongVector = Eigen::Matrix<Long, Eigen::Dynamic, 1>;
@@ -126,5 +126,5 @@ TEST_P(RoundingFamilies, SlackCoversTheError) {
 INSTANTIATE_TEST_SUITE_P(AllFamilies, RoundingFamilies, ::testing::ValuesIn(all_weight_families()),
                          [](const auto& tested) { return to_string(tested.param); });
 
-}  // namespace
+}  // namespace rounding_terms_test
 }  // namespace mixcert::testing

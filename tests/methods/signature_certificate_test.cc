@@ -17,7 +17,7 @@
 #include "support/random_network.h"
 
 namespace mixcert::testing {
-namespace {
+namespace signature_certificate_test {
 
 const std::vector<CertificateForm> kForms = {CertificateForm::Metric, CertificateForm::Expected,
                                              CertificateForm::Paper};
@@ -148,5 +148,5 @@ TEST(Certificate, RefusesATraceOfAnotherNetwork) {
   EXPECT_THROW(evaluate(made.network, crossed), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace signature_certificate_test
 }  // namespace mixcert::testing

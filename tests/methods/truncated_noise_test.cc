@@ -13,7 +13,7 @@
 #include "mixcert/transport/gaussian_transport.h"
 
 namespace mixcert {
-namespace {
+namespace truncated_noise_test {
 
 struct RandomCovariance {
   std::vector<Matrix> values;  ///< equally likely
@@ -90,5 +90,5 @@ TEST(TruncatedNoise, NothingIsClaimedOfNumbersThatOverflowed) {
   EXPECT_EQ(truncated_block(noise).cost, INFINITY);
 }
 
-}  // namespace
+}  // namespace truncated_noise_test
 }  // namespace mixcert

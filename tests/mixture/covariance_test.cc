@@ -13,7 +13,7 @@
 #include "support/random_covariances.h"
 
 namespace mixcert {
-namespace {
+namespace covariance_test {
 
 using testing::is_close;
 using testing::Structure;
@@ -133,5 +133,5 @@ TEST(Covariance, RefusesWrongShapes) {
   EXPECT_THROW(weighted_sum(Vector::Ones(1), {}), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace covariance_test
 }  // namespace mixcert

@@ -14,7 +14,7 @@
 #include "support/random_covariances.h"
 
 namespace mixcert {
-namespace {
+namespace eigenpairs_test {
 
 using testing::is_close;
 using testing::Structure;
@@ -100,5 +100,5 @@ TEST(LeadingEigenpairs, WidelySpreadEigenvalues) {
       Covariance::diagonal(variances).plus_low_rank(1e-3 * testing::random_matrix(generator, n, 3)), 10);
 }
 
-}  // namespace
+}  // namespace eigenpairs_test
 }  // namespace mixcert

@@ -16,7 +16,7 @@
 #include "support/random_covariances.h"
 
 namespace mixcert {
-namespace {
+namespace gaussian_mixture_test {
 
 using testing::is_close;
 using testing::Structure;
@@ -194,5 +194,5 @@ TEST(GaussianMixture, RefusesBadArguments) {
   EXPECT_THROW((void)mixture.log_density(Vector::Ones(3)), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace gaussian_mixture_test
 }  // namespace mixcert

@@ -10,7 +10,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert {
-namespace {
+namespace symmetric_eigen_test {
 
 using testing::random_matrix;
 
@@ -77,5 +77,5 @@ TEST(IsSemidefinite, RefusesWhatIsNotANumber) {
   EXPECT_FALSE(is_semidefinite(matrix, 1e-9));
 }
 
-}  // namespace
+}  // namespace symmetric_eigen_test
 }  // namespace mixcert

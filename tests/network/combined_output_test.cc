@@ -12,7 +12,7 @@
 #include "support/random_network.h"
 
 namespace mixcert {
-namespace {
+namespace combined_output_test {
 
 using testing::WeightFamily;
 
@@ -83,5 +83,5 @@ TEST(CombinedOutput, RefusesWhatHasNoSuchLaw) {
   EXPECT_THROW((void)combined_output(network, Vector::Zero(2)), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace combined_output_test
 }  // namespace mixcert

@@ -16,7 +16,7 @@
 #include "support/random_network.h"
 
 namespace mixcert {
-namespace {
+namespace dense_layer_test {
 
 using testing::BiasFamily;
 using testing::is_close;
@@ -191,5 +191,5 @@ TEST(DenseLayer, RefusesPointsOfTheWrongSize) {
   EXPECT_THROW((void)layer.push(Matrix::Zero(3, 1), 2), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace dense_layer_test
 }  // namespace mixcert

@@ -21,7 +21,7 @@
 #include "support/high_precision.h"
 
 namespace mixcert {
-namespace {
+namespace entry_law_test {
 
 using Family = EntryLaw::Family;
 using testing::Precise;
@@ -142,5 +142,5 @@ TEST(EntryLaw, AgreesWithSortedSamples) {
   EXPECT_NEAR(sorted_distance(heavy), distance(Family::StudentT, 5.0), 5e-3);
 }
 
-}  // namespace
+}  // namespace entry_law_test
 }  // namespace mixcert

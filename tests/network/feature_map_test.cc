@@ -13,7 +13,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert {
-namespace {
+namespace feature_map_test {
 
 using testing::activation_spec;
 using testing::random_index;
@@ -141,5 +141,5 @@ TEST(FeatureSpeed, OfTheUsualConvolutions) {
   RecordProperty("milliseconds", static_cast<int>(1000.0 * seconds.count()));
 }
 
-}  // namespace
+}  // namespace feature_map_test
 }  // namespace mixcert

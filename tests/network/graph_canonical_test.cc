@@ -15,7 +15,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert {
-namespace {
+namespace graph_canonical_test {
 
 using testing::activation_spec;
 using testing::exact;
@@ -293,5 +293,5 @@ TEST(CanonicalGraph, WeightsOnAValueSeenTwiceStayIndependent) {
   EXPECT_NEAR(last.row_variances()(0), 0.4, 1e-15);
 }
 
-}  // namespace
+}  // namespace graph_canonical_test
 }  // namespace mixcert

@@ -14,7 +14,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert {
-namespace {
+namespace graph_plan_test {
 
 using Names = std::vector<std::string>;
 
@@ -169,5 +169,5 @@ TEST(GraphPlan, AChainWrittenAsAGraphIsTheSameNetwork) {
   }
 }
 
-}  // namespace
+}  // namespace graph_plan_test
 }  // namespace mixcert

@@ -16,7 +16,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert {
-namespace {
+namespace layer_expansion_test {
 
 using testing::is_close;
 using testing::random_index;
@@ -222,5 +222,5 @@ TEST(FoldedBatchNormOf, ASharedLawScalesEachChannel) {
                        Tolerance::linear_algebra));
 }
 
-}  // namespace
+}  // namespace layer_expansion_test
 }  // namespace mixcert

@@ -17,7 +17,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert {
-namespace {
+namespace layer_graph_test {
 
 using testing::activation_spec;
 using testing::exact;
@@ -278,5 +278,5 @@ TEST(LayerGraph, RefusesLayersWithoutAnOperator) {
   EXPECT_THROW((void)build_graph({}), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace layer_graph_test
 }  // namespace mixcert

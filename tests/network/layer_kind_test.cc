@@ -12,7 +12,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert {
-namespace {
+namespace layer_kind_test {
 
 class Kinds : public ::testing::Test {
  protected:
@@ -158,5 +158,5 @@ TEST_F(Kinds, ChooseOneAlternativeOfEveryMixture) {
   EXPECT_TRUE(none.empty());
 }
 
-}  // namespace
+}  // namespace layer_kind_test
 }  // namespace mixcert

@@ -17,7 +17,7 @@
 #include "support/matchers.h"
 
 namespace mixcert {
-namespace {
+namespace layer_validation_test {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -192,5 +192,5 @@ TEST(LayerValidation, AcceptsDegenerateCovariances) {
   EXPECT_NO_THROW(make(parts));
 }
 
-}  // namespace
+}  // namespace layer_validation_test
 }  // namespace mixcert

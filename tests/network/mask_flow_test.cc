@@ -13,7 +13,7 @@
 #include "network/mask_sums/pair_sums.h"
 
 namespace mixcert {
-namespace {
+namespace mask_flow_test {
 
 double gauss(double x, double s) {
   return std::exp(-0.5 * x * x / (s * s)) / (s * std::sqrt(2.0 * std::numbers::pi));
@@ -246,5 +246,5 @@ TEST(FlowSpeed, IsUnknownWithoutNoiseAtTheEnd) {
   EXPECT_TRUE(std::isinf(flow.speed(line.stage, 0.9999999)));
 }
 
-}  // namespace
+}  // namespace mask_flow_test
 }  // namespace mixcert

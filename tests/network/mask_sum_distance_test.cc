@@ -15,7 +15,7 @@
 #include "network/mask_sums/mask_flow.h"
 
 namespace mixcert {
-namespace {
+namespace mask_sum_distance_test {
 
 struct Masks {
   std::vector<double> sizes, rates;
@@ -327,5 +327,5 @@ TEST(StoredCovariance, CostsWhatItDiffers) {
             0.01 / (2.0 * std::sqrt(exact.trace())));
 }
 
-}  // namespace
+}  // namespace mask_sum_distance_test
 }  // namespace mixcert

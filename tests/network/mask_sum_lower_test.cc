@@ -15,7 +15,7 @@
 #include "network/mask_sums/reverse_water_filling.h"
 
 namespace mixcert {
-namespace {
+namespace mask_sum_lower_test {
 
 struct Atom {
   double value, mass;
@@ -314,5 +314,5 @@ TEST(MaskLattice, KeepsMeanVarianceAndProbabilities) {
   EXPECT_FALSE(mask_lattice(Vector::Zero(3), rare, 64));
 }
 
-}  // namespace
+}  // namespace mask_sum_lower_test
 }  // namespace mixcert

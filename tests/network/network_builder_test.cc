@@ -12,7 +12,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert {
-namespace {
+namespace network_builder_test {
 
 using testing::activation_spec;
 
@@ -282,9 +282,9 @@ struct Refusal {
   std::string message;
 };
 
-class Refused : public ::testing::TestWithParam<Refusal> {};
+class RefusedNetwork : public ::testing::TestWithParam<Refusal> {};
 
-TEST_P(Refused, InOneLine) {
+TEST_P(RefusedNetwork, InOneLine) {
   try {
     (void)build_network(GetParam().layers).layer_count();  // some are written out
     ADD_FAILURE() << "no exception, expected " << GetParam().message;
@@ -300,7 +300,7 @@ const Window2d kFive{{5, 5}, {1, 1}, {0, 0}, {1, 1}};
 const LayerSpec kImage = convolution(2, 2, {4, 4}, {{1, 1}, {1, 1}, {0, 0}, {1, 1}});
 
 INSTANTIATE_TEST_SUITE_P(
-    All, Refused,
+    All, RefusedNetwork,
     ::testing::Values(
         Refusal{{}, "at least one layer"},
         Refusal{{convolution(1, 1, {4, 4}, kFive)},
@@ -370,5 +370,5 @@ TEST(Builder, SaysHowLargeAMatrixWouldBe) {
   EXPECT_THROW(build_network({tiny, MaxPool2dSpec{half}}), ResourceError);
 }
 
-}  // namespace
+}  // namespace network_builder_test
 }  // namespace mixcert

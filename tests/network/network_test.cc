@@ -12,7 +12,7 @@
 #include "support/random_network.h"
 
 namespace mixcert {
-namespace {
+namespace network_test {
 
 DenseLayer plain_layer(const std::string& name, Index inputs, Index outputs) {
   return {name, Matrix::Ones(outputs, inputs), Vector::Zero(outputs), DeterministicWeights{},
@@ -75,5 +75,5 @@ TEST(RandomNetwork, IsReproducibleAndDependsOnTheSeed) {
   EXPECT_NE(a.layer(1).weight_mean(), c.layer(1).weight_mean());
 }
 
-}  // namespace
+}  // namespace network_test
 }  // namespace mixcert

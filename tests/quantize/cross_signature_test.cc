@@ -15,7 +15,7 @@
 #include "support/random_covariances.h"
 
 namespace mixcert {
-namespace {
+namespace cross_signature_test {
 
 using testing::is_close;
 using testing::Structure;
@@ -104,5 +104,5 @@ TEST(CrossSignature, RefusesAnEmptyBudgetOrDimension) {
   EXPECT_THROW(cross_signature({Vector(0), Covariance::zero(0)}, 5), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace cross_signature_test
 }  // namespace mixcert

@@ -13,7 +13,7 @@
 #include "quantize/signature.h"
 
 namespace mixcert {
-namespace {
+namespace grid_allocation_test {
 
 double optimal_distortion(Index n) { return optimal_quantizer(n).distortion.nominal; }
 /// Cheap stand-in with the same shape for large budgets.
@@ -174,5 +174,5 @@ TEST(GridAllocation, RefusesBadArguments) {
   EXPECT_TRUE(optimal_grid_sizes(Vector(0), 5, panter_dite).empty());
 }
 
-}  // namespace
+}  // namespace grid_allocation_test
 }  // namespace mixcert

@@ -16,7 +16,7 @@
 #include "support/random_covariances.h"
 
 namespace mixcert {
-namespace {
+namespace grid_signature_test {
 
 using testing::is_close;
 using testing::Structure;
@@ -193,5 +193,5 @@ TEST(MergeEqualPoints, LeavesDifferentPointsAlone) {
   EXPECT_EQ(merged.weights, law.weights);
 }
 
-}  // namespace
+}  // namespace grid_signature_test
 }  // namespace mixcert

@@ -17,7 +17,7 @@
 #include "support/matchers.h"
 
 namespace mixcert {
-namespace {
+namespace normal_quantizer_test {
 
 using testing::Precise;
 using testing::Tolerance;
@@ -181,5 +181,5 @@ TEST(Quantizers, AreMadeOnceEvenFromSeveralThreads) {
   for (const NormalQuantizer* q : seen) EXPECT_EQ(q, seen.front());
 }
 
-}  // namespace
+}  // namespace normal_quantizer_test
 }  // namespace mixcert

@@ -18,7 +18,7 @@
 #include "split_prover.h"
 
 namespace mixcert {
-namespace {
+namespace split_rule_test {
 
 using tools::prove_split_error;
 
@@ -183,5 +183,5 @@ TEST(SplitProver, RefusesWhatItsErrorConstantsDoNotCover) {
   EXPECT_THROW(prove_split_error(rule_of({-1.0, 1.0}, {0.5, 0.5}, nan), 100), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace split_rule_test
 }  // namespace mixcert

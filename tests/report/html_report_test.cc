@@ -18,7 +18,7 @@
 #include "report/pages/page_parts.h"
 
 namespace mixcert::page {
-namespace {
+namespace html_report_test {
 
 using testing::HtmlReader;
 using testing::HtmlReading;
@@ -367,5 +367,5 @@ TEST(PngImage, HasTheChunksOfAPng) {
   EXPECT_FALSE(png_image(Vector::Constant(4, kNan), LayerShape{1, {2, 2}, true}, 0.0, 0.0).empty());
 }
 
-}  // namespace
+}  // namespace html_report_test
 }  // namespace mixcert::page

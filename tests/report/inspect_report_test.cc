@@ -8,7 +8,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert {
-namespace {
+namespace inspect_report_test {
 
 DenseSpec dense(Index in, Index out, const std::string& name, const EntryLaw& law = {}) {
   return {{name, Matrix::Ones(out, in), Vector::Ones(out), MeanFieldWeights{Matrix::Ones(out, in), law},
@@ -146,5 +146,5 @@ TEST(CertifyText, EstimatesThatNobodyAskedForHaveNoColumn) {
   EXPECT_EQ(footer.find("looseness"), std::string::npos) << footer;
 }
 
-}  // namespace
+}  // namespace inspect_report_test
 }  // namespace mixcert

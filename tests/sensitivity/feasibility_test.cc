@@ -13,7 +13,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
-namespace {
+namespace feasibility_test {
 
 using LongMatrix = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
 
@@ -102,5 +102,5 @@ TEST(Feasibility, RefusesWhatIsNotANumber) {
   EXPECT_FALSE(std::isfinite(factor));
 }
 
-}  // namespace
+}  // namespace feasibility_test
 }  // namespace mixcert::testing

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "certify/naive_oracle.h"
+#include "support/naive_oracle.h"
 #include "mixcert/network/network_builder.h"
 #include "mixture/symmetric_eigen.h"
 #include "sensitivity/error_norm.h"
@@ -21,7 +21,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert::testing {
-namespace {
+namespace sensitivity_test {
 
 Network random_case(WeightFamily family, std::uint64_t seed) {
   NetworkRecipe recipe;
@@ -197,5 +197,5 @@ TEST(ErrorNorms, ValuesThatPassDoNotInflateTheOthers) {
   for (const ErrorNorm& norm : norms) EXPECT_LE(norm.gain(), 1e3 * least) << norm.name;
 }
 
-}  // namespace
+}  // namespace sensitivity_test
 }  // namespace mixcert::testing

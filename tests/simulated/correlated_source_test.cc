@@ -17,7 +17,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
-namespace {
+namespace correlated_source_test {
 
 /// [W, b] of a layer, drawn from the factors that its law was made of.
 using WeightDraw = std::function<Matrix(Generator&)>;
@@ -304,5 +304,5 @@ TEST(CorrelatedSource, FitsASkewedLaw) {
   EXPECT_EQ(result.mixture.size(), 5);
 }
 
-}  // namespace
+}  // namespace correlated_source_test
 }  // namespace mixcert::testing

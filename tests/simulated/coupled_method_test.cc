@@ -17,7 +17,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert::testing {
-namespace {
+namespace coupled_method_test {
 
 Services all_services() {
   Services services;
@@ -283,5 +283,5 @@ TEST(GraphMethod, CertifiesLenetFormally) {
   EXPECT_LE((drawn.mixture.mean() - result.mixture.mean()).norm(), result.w2.value + drawn.simulated->w2);
 }
 
-}  // namespace
+}  // namespace coupled_method_test
 }  // namespace mixcert::testing

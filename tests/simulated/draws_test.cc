@@ -17,7 +17,7 @@
 #include "simulated/box_muller.h"
 
 namespace mixcert {
-namespace {
+namespace draws_test {
 
 /// Both halves of a uniform number and an angle.
 using Words = std::array<std::uint64_t, 3>;
@@ -170,5 +170,5 @@ TEST(Limits, OfMeansFailAsRarelyAsTheySay) {
   EXPECT_LE(wrong, static_cast<int>(4000 * failure));
 }
 
-}  // namespace
+}  // namespace draws_test
 }  // namespace mixcert

@@ -40,7 +40,7 @@ LayerSpec pool(bool is_maximum, Index size) {
   return AvgPool2dSpec{window};
 }
 
-GraphCase small_case(std::uint64_t seed) {
+GraphCase small_graph_case(std::uint64_t seed) {
   Generator generator = make_generator(seed, Stream::Example, 2910);
   const double noise = std::pow(10.0, -2.0 + 0.5 * static_cast<double>(seed % 4));
   const LayerShape image{1, {4, 4}, true};

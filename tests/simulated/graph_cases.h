@@ -23,7 +23,7 @@ DenseSpec dense(Generator& generator, Index inputs, Index outputs, double noise,
 LayerSpec pool(bool is_maximum, Index size);
 
 /// conv, relu or tanh, a residual block or none, a pool, dense: two outputs.
-GraphCase small_case(std::uint64_t seed);
+GraphCase small_graph_case(std::uint64_t seed);
 /// One of every kind of layer that images have, in random order and of random geometry; one to three outputs.
 GraphCase random_case(std::uint64_t seed);
 /// The same with masks of every kind, also inside residual blocks.

@@ -14,7 +14,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert::testing {
-namespace {
+namespace graph_coupling_heavy_test {
 
 /// W2 of the first output's law to the Gaussian's, from sorted draws: below W2 of all outputs.
 double sorted_distance(const GraphCase& at, const Gaussian& gaussian, Index draws, std::uint64_t seed) {
@@ -67,5 +67,5 @@ TEST(GraphCouplingHeavy, HoldsOnRandomNetworks) { expect_bounds_hold(random_case
 
 TEST(GraphCouplingHeavy, HoldsBehindMasks) { expect_bounds_hold(masked_random_case, 300, 250); }
 
-}  // namespace
+}  // namespace graph_coupling_heavy_test
 }  // namespace mixcert::testing

@@ -15,7 +15,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert::testing {
-namespace {
+namespace graph_coupling_test {
 
 double largest_slope(const GraphCase& at, const BlockRandomness& randomness) {
   return singular_values(naive_slopes(at, randomness).transpose()).values(0);
@@ -25,7 +25,7 @@ TEST(GraphSlopes, AreNoSmallerThanDifferences) {
   double least = INFINITY;
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
-    const GraphCase at = small_case(seed);
+    const GraphCase at = small_graph_case(seed);
     const GraphNorms norms(at.graph);
     const GraphSlopes slopes(norms, {at.input});
     Generator generator = make_generator(seed, Stream::Example, 2911);
@@ -46,7 +46,7 @@ TEST(GraphCoupling, FailsAsRarelyAsItSays) {
   Index failures = 0, bounds = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
-    const GraphCase at = small_case(seed);
+    const GraphCase at = small_graph_case(seed);
     const GraphNorms norms(at.graph);
     const GraphCoupling coupling(at.graph, {at.input},
                                  {.draws = 1024, .failure_probability = 0.1, .seed = seed, .threads = 2});
@@ -66,7 +66,7 @@ TEST(GraphCoupling, FailsAsRarelyAsItSays) {
 }
 
 TEST(GraphCoupling, HasTheSameBitsForEveryNumberOfThreads) {
-  const GraphCase at = small_case(6);
+  const GraphCase at = small_graph_case(6);
   const GraphNorms norms(at.graph);
   const SimulationSettings one{.draws = 2048, .seed = 3, .threads = 1},
       three{.draws = 2048, .seed = 3, .threads = 3};
@@ -98,5 +98,5 @@ TEST(GraphCoupling, CertifiesANetworkOfRealSize) {
   }
 }
 
-}  // namespace
+}  // namespace graph_coupling_test
 }  // namespace mixcert::testing

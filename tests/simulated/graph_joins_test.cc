@@ -15,7 +15,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert::testing {
-namespace {
+namespace graph_joins_test {
 
 GraphCase joined_case(std::uint64_t seed, double noise) {
   const RandomGraph made = random_graph(seed, seed % 2 == 1, noise);
@@ -99,5 +99,5 @@ TEST(GraphJoins, BoundsOfTheCouplingAreAboveItsCost) {
   }
 }
 
-}  // namespace
+}  // namespace graph_joins_test
 }  // namespace mixcert::testing

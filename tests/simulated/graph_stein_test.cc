@@ -15,7 +15,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert::testing {
-namespace {
+namespace graph_stein_test {
 
 NormalSource source_of(Generator& generator) {
   return [&](Matrix& out) { out = random_matrix(generator, out.rows(), out.cols()); };
@@ -40,7 +40,7 @@ Matrix own_slopes(const GraphCase& at, const BlockRandomness& draw) {
 TEST(SlopesAt, AgreeWithDifferences) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
-    const GraphCase at = small_case(seed);
+    const GraphCase at = small_graph_case(seed);
     Generator generator = make_generator(seed, Stream::Example, 2930);
     const BlockRandomness draw(at.graph, 1, source_of(generator));
     const Matrix naive = naive_slopes(at, draw), own = own_slopes(at, draw);
@@ -62,7 +62,7 @@ TEST(SlopesAt, CarryGaussianMasks) {
 }
 
 TEST(SteinKernel, HasTheCovarianceAsItsMean) {
-  const GraphCase at = small_case(6);
+  const GraphCase at = small_graph_case(6);
   Generator generator = make_generator(8, Stream::Example, 2932);
   const Index draws = 4000;
   const Matrix y = run_block(at.graph, at.input, BlockRandomness(at.graph, 20 * draws, source_of(generator)));
@@ -156,5 +156,5 @@ TEST(GraphStein, IsBelowTheCouplingOfARealNetwork) {
   EXPECT_LE(estimate->w2, 2.0 * cost);
 }
 
-}  // namespace
+}  // namespace graph_stein_test
 }  // namespace mixcert::testing

@@ -16,7 +16,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert::testing {
-namespace {
+namespace linear_masks_test {
 
 NormalSource source_of(Generator& generator) {
   return [&](Matrix& out) { out = random_matrix(generator, out.rows(), out.cols()); };
@@ -134,5 +134,5 @@ TEST(GraphCoupling, KeepsMasksWhereThatIsBetter) {
   EXPECT_GT(kept, 0);
 }
 
-}  // namespace
+}  // namespace linear_masks_test
 }  // namespace mixcert::testing

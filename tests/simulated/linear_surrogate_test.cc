@@ -12,7 +12,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert::testing {
-namespace {
+namespace linear_surrogate_test {
 
 NormalSource source_of(Generator& generator) {
   return [&](Matrix& out) { out = random_matrix(generator, out.rows(), out.cols()); };
@@ -133,5 +133,5 @@ TEST(LinearSurrogate, IsCloseToTheNetworkWhereNoiseIsSmall) {
   }
 }
 
-}  // namespace
+}  // namespace linear_surrogate_test
 }  // namespace mixcert::testing

@@ -20,7 +20,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert::testing {
-namespace {
+namespace mask_tails_test {
 
 constexpr std::array kRates = {1e-6, 0.02, 0.1, 0.3, 0.5, 0.7, 0.95};
 
@@ -230,5 +230,5 @@ TEST(GraphCoupling, AMaskThatAnErrorCouldFlipCostsEverything) {
   }
 }
 
-}  // namespace
+}  // namespace mask_tails_test
 }  // namespace mixcert::testing

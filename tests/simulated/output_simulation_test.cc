@@ -18,7 +18,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
-namespace {
+namespace output_simulation_test {
 
 double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
@@ -256,5 +256,5 @@ TEST(OutputSimulation, IsCloserThanTheCouplingAndAFitIsCloserStill) {
   }
 }
 
-}  // namespace
+}  // namespace output_simulation_test
 }  // namespace mixcert::testing

@@ -11,7 +11,7 @@
 #include "simulated/simulated_bound.h"
 
 namespace mixcert::testing {
-namespace {
+namespace simulated_bound_heavy_test {
 
 TEST(SimulatedBoundHeavy, TwoThousandSmallNetworks) {
   Index failures = 0, bounds = 0;
@@ -30,5 +30,5 @@ TEST(SimulatedBoundHeavy, TwoThousandSmallNetworks) {
   EXPECT_LE(10 * failures, bounds);
 }
 
-}  // namespace
+}  // namespace simulated_bound_heavy_test
 }  // namespace mixcert::testing

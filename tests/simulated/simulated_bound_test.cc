@@ -14,7 +14,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
-namespace {
+namespace simulated_bound_test {
 
 /// The normals that a block of draws uses, in their order: the first layer's, then the others'.
 Matrix normals_of_block(const SimulatedCase& at, const DrawPlan& plan) {
@@ -215,5 +215,5 @@ TEST(SimulatedBound, RefusesWhatItDoesNotCover) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace simulated_bound_test
 }  // namespace mixcert::testing

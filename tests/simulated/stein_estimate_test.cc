@@ -19,7 +19,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
-namespace {
+namespace stein_estimate_test {
 
 TEST(NetworkSlopes, AgreeWithDifferences) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
@@ -140,5 +140,5 @@ TEST(SteinEstimate, SeesNothingOfARareNeuronWhereTheCertificateDoes) {
   EXPECT_GE(bound, 0.02);
 }
 
-}  // namespace
+}  // namespace stein_estimate_test
 }  // namespace mixcert::testing

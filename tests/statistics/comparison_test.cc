@@ -14,7 +14,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert {
-namespace {
+namespace comparison_test {
 
 GaussianMixture standard(Index dimension) {
   return GaussianMixture({Vector::Zero(dimension), Covariance::diagonal(Vector::Ones(dimension))});
@@ -149,5 +149,5 @@ TEST(Comparison, RefusesBadInput) {
   EXPECT_THROW((void)empirical_distance(bad, law, 0, 0), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace comparison_test
 }  // namespace mixcert

@@ -20,7 +20,7 @@
 #include "support/random_network.h"
 
 namespace mixcert {
-namespace {
+namespace coupled_simulation_test {
 
 using testing::kSigmas;
 
@@ -240,5 +240,5 @@ TEST(TwoSidedStatistics, SignaturesHaveNoUpperBound) {
   EXPECT_THROW(certify(network, input_of(network), options), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace coupled_simulation_test
 }  // namespace mixcert

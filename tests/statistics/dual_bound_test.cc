@@ -12,7 +12,7 @@
 #include "statistics/mean_bound.h"
 
 namespace mixcert {
-namespace {
+namespace dual_bound_test {
 
 /// Neuron j goes to output j mod `outputs` alone, so outputs are independent; then they are turned.
 Network skewed_network(Index neurons, Index outputs, double noise, const Matrix& turn, ActivationFunction f) {
@@ -144,5 +144,5 @@ TEST(DualBound, AppliesToOneHiddenLayerAndOneGaussian) {
   EXPECT_FALSE(dual_lower_bound(deep, Vector::Ones(1), mixture, samples_of(deep, 100)).has_value());
 }
 
-}  // namespace
+}  // namespace dual_bound_test
 }  // namespace mixcert

@@ -10,7 +10,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert {
-namespace {
+namespace gaussian_map_test {
 
 constexpr Index kDimension = 5;
 constexpr Index kSamples = 20000;
@@ -68,5 +68,5 @@ INSTANTIATE_TEST_SUITE_P(Kinds, GaussianMapBetween,
                          ::testing::Combine(::testing::ValuesIn(all_kinds()),
                                             ::testing::ValuesIn(all_kinds())));
 
-}  // namespace
+}  // namespace gaussian_map_test
 }  // namespace mixcert

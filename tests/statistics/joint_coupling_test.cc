@@ -19,7 +19,7 @@
 #include "support/random_network.h"
 
 namespace mixcert {
-namespace {
+namespace joint_coupling_test {
 
 using testing::is_close;
 using testing::kSigmas;
@@ -204,5 +204,5 @@ TEST(JointCouplingArguments, AreChecked) {
   EXPECT_THROW(simulate_coupled(network, inputs, 0, CouplingTrace{}, {}), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace joint_coupling_test
 }  // namespace mixcert

@@ -11,7 +11,7 @@
 #include "support/random_specs.h"
 
 namespace mixcert {
-namespace {
+namespace layer_types_simulation_test {
 
 using testing::activation_spec;
 using testing::kSigmas;
@@ -154,5 +154,5 @@ TEST(JointDraws, OfGraphsAreThoseOfTheCanonicalNetwork) {
   EXPECT_GE(covariance.block(0, 2, 2, 2).norm(), 0.05 * covariance.norm());
 }
 
-}  // namespace
+}  // namespace layer_types_simulation_test
 }  // namespace mixcert

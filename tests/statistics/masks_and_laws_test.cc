@@ -19,7 +19,7 @@
 #include "support/random_network.h"
 
 namespace mixcert {
-namespace {
+namespace masks_and_laws_test {
 
 using testing::BiasFamily;
 using testing::kSigmas;
@@ -292,5 +292,5 @@ TEST_F(Ensembles, OfOneAreTheNetworkAndNoneDependsOnThreads) {
   EXPECT_NE(simulate(two, input, 5, options_for(1777)), simulate(two, input, 4, options_for(1777)));
 }
 
-}  // namespace
+}  // namespace masks_and_laws_test
 }  // namespace mixcert

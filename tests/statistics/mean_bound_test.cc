@@ -15,7 +15,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert {
-namespace {
+namespace mean_bound_test {
 
 /// P(T > x) by its definition: with x = sqrt(freedom) tan(angle) the density is a power of the cosine.
 double student_tail(double x, Index freedom) {
@@ -107,5 +107,5 @@ TEST(MeanBound, RefusesWhatHasNoAnswer) {
                InvalidArgument);
 }
 
-}  // namespace
+}  // namespace mean_bound_test
 }  // namespace mixcert

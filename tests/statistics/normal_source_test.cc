@@ -6,7 +6,7 @@
 #include <cmath>
 
 namespace mixcert {
-namespace {
+namespace normal_source_test {
 
 TEST(NormalSource, HasNormalMomentsAndTails) {
   Generator generator = make_generator(1, Stream::Network);
@@ -42,5 +42,5 @@ TEST(NormalSource, IsTheSameEverywhere) {
   EXPECT_LE((x.col(0) - expected).cwiseAbs().maxCoeff(), 1e-15);
 }
 
-}  // namespace
+}  // namespace normal_source_test
 }  // namespace mixcert

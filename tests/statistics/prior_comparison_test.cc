@@ -16,7 +16,7 @@
 #include "support/random_network.h"
 
 namespace mixcert {
-namespace {
+namespace prior_comparison_test {
 
 using testing::is_close;
 
@@ -153,5 +153,5 @@ TEST(CertifiedMixtureDistance, IsMixtureTransportRoundedUp) {
   EXPECT_TRUE(is_close(certified_mixture_distance(a, b), exact, 1e-12));
 }
 
-}  // namespace
+}  // namespace prior_comparison_test
 }  // namespace mixcert

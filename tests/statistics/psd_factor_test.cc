@@ -5,7 +5,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert {
-namespace {
+namespace psd_factor_test {
 
 using testing::random_matrix;
 
@@ -43,5 +43,5 @@ TEST(PsdFactor, ForgivesRoundingBelowZero) {
   EXPECT_EQ(psd_factor(Matrix::Constant(1, 1, -1e-17))(0, 0), 0.0);
 }
 
-}  // namespace
+}  // namespace psd_factor_test
 }  // namespace mixcert

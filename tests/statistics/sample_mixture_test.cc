@@ -12,7 +12,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert {
-namespace {
+namespace sample_mixture_test {
 
 using testing::kSigmas;
 using testing::moment_z;
@@ -96,5 +96,5 @@ TEST(SampleMixture, RefusesBadInput) {
   EXPECT_EQ(sample_mixture(point, 0, 0, Stream::Mixture, 0).cols(), 0);
 }
 
-}  // namespace
+}  // namespace sample_mixture_test
 }  // namespace mixcert

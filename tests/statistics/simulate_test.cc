@@ -18,7 +18,7 @@
 #include "support/random_network.h"
 
 namespace mixcert {
-namespace {
+namespace simulate_test {
 
 using testing::BiasFamily;
 using testing::kSigmas;
@@ -251,5 +251,5 @@ TEST_F(Simulation, RefusesBadInput) {
   EXPECT_THROW((void)simulate_joint(tested, Matrix(kInputs, 0), options_for(10)), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace simulate_test
 }  // namespace mixcert

@@ -14,7 +14,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert {
-namespace {
+namespace split_map_test {
 
 double mixture_cdf(const SplitRule& rule, double x) {
   double sum = 0.0;
@@ -122,5 +122,5 @@ TEST(SplitMap, WithoutSplitsMovesNothing) {
   EXPECT_EQ(samples, Matrix::Ones(4, 3));
 }
 
-}  // namespace
+}  // namespace split_map_test
 }  // namespace mixcert

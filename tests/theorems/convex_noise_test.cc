@@ -15,7 +15,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
-namespace {
+namespace convex_noise_test {
 
 using F = ActivationFunction;
 
@@ -149,5 +149,5 @@ TEST(ConvexNoise, MakesEveryLayerSmallerAndOnlyWhereItHolds) {
   }
 }
 
-}  // namespace
+}  // namespace convex_noise_test
 }  // namespace mixcert::testing

@@ -6,9 +6,9 @@
 #include "theorems/fitted_law.h"
 
 namespace mixcert::testing {
-namespace {
+namespace fitted_law_heavy_test {
 
 TEST(FittedLaw, IsNotBelowTheTruthAndClose) { check_fitted_laws(300); }
 
-}  // namespace
+}  // namespace fitted_law_heavy_test
 }  // namespace mixcert::testing

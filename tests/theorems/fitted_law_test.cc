@@ -17,7 +17,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
-namespace {
+namespace fitted_law_test {
 
 TEST(FittedLaw, IsNotBelowTheTruthAndClose) { check_fitted_laws(24); }
 
@@ -112,5 +112,5 @@ TEST(FittedLaw, TakesTheFirstTermByItselfInPlaceOfOneThatIsShared) {
   }
 }
 
-}  // namespace
+}  // namespace fitted_law_test
 }  // namespace mixcert::testing

@@ -14,7 +14,7 @@
 #include "theorems/theorem_table.h"
 
 namespace mixcert::testing {
-namespace {
+namespace masked_certificates_test {
 
 TEST(MaskedCertificates, OfTheTracesGaussiansAreNotBelowTheTruth) {
   const Compared compared = compare_masked(1, 300, 1, 1);
@@ -193,5 +193,5 @@ TEST(MaskedCertificates, TinyOutputsAreNotBelowTheTruth) {
   }
 }
 
-}  // namespace
+}  // namespace masked_certificates_test
 }  // namespace mixcert::testing

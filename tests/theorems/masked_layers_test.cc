@@ -17,7 +17,7 @@
 #include "theorems/theorem_table.h"
 
 namespace mixcert::testing {
-namespace {
+namespace masked_layers_test {
 
 /// Neuron l of the second layer as the theorem gets it.
 MaskedNeuron neuron_of(const TwoMaskedLayers& net, Index l) {
@@ -233,5 +233,5 @@ TEST(MaskedLayers, OverflowIsNoBound) {
   EXPECT_FALSE(layer_of(net, 1024).exists());
 }
 
-}  // namespace
+}  // namespace masked_layers_test
 }  // namespace mixcert::testing

@@ -9,7 +9,7 @@
 #include <random>
 
 namespace mixcert {
-namespace {
+namespace masked_noise_test {
 
 /// E (S^{1/2} - (E S)^{1/2})^2 over all 2^n masks.
 double enumerated(double rate, double least, const Vector& shares) {
@@ -64,5 +64,5 @@ TEST(MaskedNoise, ScalesAndVanishes) {
   EXPECT_EQ(masked_noise(mask, 0.0, Vector::Zero(3), 1e6).mean, 0.0);
 }
 
-}  // namespace
+}  // namespace masked_noise_test
 }  // namespace mixcert

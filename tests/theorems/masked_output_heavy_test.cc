@@ -6,7 +6,7 @@
 #include "theorems/masked_cases.h"
 
 namespace mixcert::testing {
-namespace {
+namespace masked_output_heavy_test {
 
 TEST(MaskedOutputHeavy, SumsAgainstEnumeration) {
   for (std::uint64_t seed = 1000; seed < 2000; ++seed) expect_bound_of_sum(seed, 1.0, 12);
@@ -20,5 +20,5 @@ TEST(MaskedOutputHeavy, NetworksWithNoise) {
   for (std::uint64_t seed = 1000; seed < 2000; ++seed) expect_bound_with_noise(seed);
 }
 
-}  // namespace
+}  // namespace masked_output_heavy_test
 }  // namespace mixcert::testing

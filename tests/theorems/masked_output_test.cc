@@ -13,7 +13,7 @@
 #include "theorems/masked_cases.h"
 
 namespace mixcert::testing {
-namespace {
+namespace masked_output_test {
 
 TEST(LatticeLaw, BoundsAreNoLessThanExactDistancesAndClose) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) expect_bound_of_sum(seed, 1.0);
@@ -136,5 +136,5 @@ TEST(MaskedOutput, RegressionNetworksAreFarBelowTheCoupling) {
   }
 }
 
-}  // namespace
+}  // namespace masked_output_test
 }  // namespace mixcert::testing

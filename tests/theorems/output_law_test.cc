@@ -12,7 +12,7 @@
 #include "theorems/output_law_oracle.h"
 
 namespace mixcert::testing {
-namespace {
+namespace output_law_test {
 
 LineNetwork wide_network(ActivationFunction function, Index width, double noise) {
   LineNetwork net;
@@ -167,5 +167,5 @@ TEST(Line, ConstantNeuronsAreNoiseOnly) {
   EXPECT_LE(distance_to_normal(computed_law(law)).upper, 1e-4);
 }
 
-}  // namespace
+}  // namespace output_law_test
 }  // namespace mixcert::testing

@@ -12,7 +12,7 @@
 #include "theorems/two_layers/second_layer.h"
 
 namespace mixcert::testing {
-namespace {
+namespace second_layer_neuron_test {
 
 using F = ActivationFunction;
 using Array = Eigen::ArrayXd;
@@ -154,5 +154,5 @@ TEST(SecondLayerNeuron, SquaresHaveLittleToDoWithTheSignal) {
   EXPECT_EQ(square_couplings(weights, one, Vector::Constant(1, 1.01))(0), INFINITY);
 }
 
-}  // namespace
+}  // namespace second_layer_neuron_test
 }  // namespace mixcert::testing

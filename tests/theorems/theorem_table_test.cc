@@ -23,7 +23,7 @@
 #include "theorems/network_plan.h"
 
 namespace mixcert::testing {
-namespace {
+namespace theorem_table_test {
 
 using F = ActivationFunction;
 
@@ -438,5 +438,5 @@ TEST(TheoremTable, NamesEveryTheoremOnce) {
   EXPECT_EQ(theorem_in_words(""), "");
 }
 
-}  // namespace
+}  // namespace theorem_table_test
 }  // namespace mixcert::testing

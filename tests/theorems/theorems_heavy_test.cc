@@ -7,7 +7,7 @@
 #include "theorems/two_layer_oracle.h"
 
 namespace mixcert::testing {
-namespace {
+namespace theorems_heavy_test {
 
 TEST(LineHeavy, RandomNetworksAreNotBelowBruteForce) { EXPECT_GE(check_random_lines(1000, 2000), 1400); }
 
@@ -27,5 +27,5 @@ TEST(LineHeavy, OutputsWithTheirSignalApartAreNotBelowSamples) {
   EXPECT_GE(check_signals_apart(1000, 2000, 100000), 150);
 }
 
-}  // namespace
+}  // namespace theorems_heavy_test
 }  // namespace mixcert::testing

@@ -18,7 +18,7 @@
 #include "theorems/two_layers/second_layer.h"
 
 namespace mixcert::testing {
-namespace {
+namespace two_layer_test {
 
 using F = ActivationFunction;
 
@@ -165,7 +165,7 @@ TEST(TwoLayers, FarSideIsBoundedByExponentials) {
                        Covariance::diagonal((Vector(2) << 1.1, 0.4).finished())};
   for (const F function : {F::Relu, F::LeakyRelu}) {
     const Activation f(function, 0.2);
-    const SideMoments sides(ActivationMap(f), piece);
+    const FarSides sides(ActivationMap(f), piece);
     ASSERT_TRUE(sides.exist());
     for (const double bias : {-3.0, -1.0, 0.0, 3.5}) {
       const double side = bias < 0.0 ? 1.0 : -1.0;
@@ -189,12 +189,12 @@ TEST(TwoLayers, FarSideIsBoundedByExponentials) {
     }
     EXPECT_EQ(sides.square({-1.0, 0.1, means, variances}, 1.0, 100.0), INFINITY);
   }
-  EXPECT_FALSE(SideMoments(ActivationMap(Activation(F::Tanh)), piece).exist());
+  EXPECT_FALSE(FarSides(ActivationMap(Activation(F::Tanh)), piece).exist());
   // Neurons that cancel: one factor is e^-744, which has one digit left, the two others are e^372.
   const Gaussian large{(Vector(3) << 744.0, 372.0, 372.0).finished(),
                        Covariance::diagonal(Vector::Constant(3, 0.01))};
   const Vector opposite = (Vector(3) << -1.0, 1.0, 1.0).finished();
-  const SideMoments cancelling(ActivationMap(Activation(F::Relu)), large);
+  const FarSides cancelling(ActivationMap(Activation(F::Relu)), large);
   EXPECT_EQ(cancelling.square({-2.0, 0.1, opposite, Vector::Zero(3)}, 1.0, 1.0), INFINITY);
 }
 
@@ -211,5 +211,5 @@ TEST(TwoLayers, SumsOfDensitiesAreTightUpperBounds) {
   }
 }
 
-}  // namespace
+}  // namespace two_layer_test
 }  // namespace mixcert::testing

@@ -15,7 +15,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
-namespace {
+namespace weak_signal_test {
 
 using F = ActivationFunction;
 
@@ -126,5 +126,5 @@ TEST_P(WeakSignal, IsNotBelowSamplesWhereItIsTheWholeBound) {
 
 INSTANTIATE_TEST_SUITE_P(Depths, WeakSignal, ::testing::Values(3U, 4U));
 
-}  // namespace
+}  // namespace weak_signal_test
 }  // namespace mixcert::testing

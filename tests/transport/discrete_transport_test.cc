@@ -14,7 +14,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert {
-namespace {
+namespace discrete_transport_test {
 
 using testing::random_matrix;
 using testing::random_weights;
@@ -221,5 +221,5 @@ TEST(EmpiricalWasserstein, RefusesBadInput) {
   EXPECT_THROW((void)empirical_wasserstein2(huge, huge), ResourceError);
 }
 
-}  // namespace
+}  // namespace discrete_transport_test
 }  // namespace mixcert

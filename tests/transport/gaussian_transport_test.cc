@@ -17,7 +17,7 @@
 #include "support/random_covariances.h"
 
 namespace mixcert {
-namespace {
+namespace gaussian_transport_test {
 
 using testing::is_close;
 using testing::Structure;
@@ -206,5 +206,5 @@ TEST(Gelbrich, IsZeroOnItselfSymmetricAndTheDenseFormula) {
   }
 }
 
-}  // namespace
+}  // namespace gaussian_transport_test
 }  // namespace mixcert

@@ -15,7 +15,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert {
-namespace {
+namespace mixture_transport_test {
 
 using testing::random_covariance;
 using testing::random_matrix;
@@ -132,5 +132,5 @@ TEST(MixtureTransport, RefusesDifferentDimensions) {
   EXPECT_THROW((void)mixture_transport(a, b), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace mixture_transport_test
 }  // namespace mixcert

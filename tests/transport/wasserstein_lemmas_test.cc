@@ -14,7 +14,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert {
-namespace {
+namespace wasserstein_lemmas_test {
 
 using testing::random_covariance;
 using testing::random_matrix;
@@ -229,5 +229,5 @@ TEST_P(WassersteinLemmas, GelbrichIsALowerBound) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, WassersteinLemmas, ::testing::Range(0, 10));
 
-}  // namespace
+}  // namespace wasserstein_lemmas_test
 }  // namespace mixcert

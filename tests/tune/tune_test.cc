@@ -18,7 +18,7 @@
 #include "mixcert/io/model_file.h"
 
 namespace mixcert {
-namespace {
+namespace tune_test {
 
 Matrix grid(Index count) { return Eigen::RowVectorXd::LinSpaced(count, -1.0, 1.0); }
 
@@ -226,5 +226,5 @@ TEST(TuneFiles, ACheckpointOfAnotherRunIsRefused) {
   EXPECT_FALSE(tune(problem, options, files).resumed);
 }
 
-}  // namespace
+}  // namespace tune_test
 }  // namespace mixcert

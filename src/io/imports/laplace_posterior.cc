@@ -3,10 +3,10 @@
 // Laplace approximations: the precision of all parameters, or of those of the last layer, is H / (noise^2 T)
 // + prior, H diagonal, full or a Kronecker product per tensor.
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 
 #include "io/files/file_error.h"
 #include "io/imports/flat_layout.h"
+#include "mixture/symmetric_eigen.h"
 
 namespace mixcert::io {
 namespace {
@@ -145,15 +145,15 @@ class LaplaceSplitter {
       const auto columns = eigen("H." + std::to_string(tensor++) + ".1", in);
       const double prior = common_prior(begin, slots_[k].weights());
       const Matrix precision =
-          (factor_ * rows.eigenvalues() * columns.eigenvalues().transpose()).array() + prior;
+          (factor_ * rows.values * columns.values.transpose()).array() + prior;
       layers[k].weights =
-          KroneckerEigenbasisWeights{rows.eigenvectors(), columns.eigenvectors(), precision.cwiseInverse()};
+          KroneckerEigenbasisWeights{rows.vectors, columns.vectors, precision.cwiseInverse()};
       begin += slots_[k].weights();
       if (!layout_.has_bias) continue;
       const auto bias = eigen("H." + std::to_string(tensor++) + ".0", out);
       const Vector variance =
-          ((factor_ * bias.eigenvalues()).array() + common_prior(begin, out)).inverse().matrix();
-      const Matrix scaled = bias.eigenvectors() * variance.cwiseSqrt().asDiagonal();
+          ((factor_ * bias.values).array() + common_prior(begin, out)).inverse().matrix();
+      const Matrix scaled = bias.vectors * variance.cwiseSqrt().asDiagonal();
       layers[k].bias = CorrelatedBias{scaled * scaled.transpose()};
       begin += out;
     }
@@ -168,18 +168,18 @@ class LaplaceSplitter {
     return part[0];
   }
 
-  Eigen::SelfAdjointEigenSolver<Matrix> eigen(const std::string& key, Index size) const {
+  SymmetricEigen eigen(const std::string& key, Index size) const {
     const Array& array = source_.one(key);
     if (array.shape != std::vector<Index>{size, size}) {
       source_.fail(in_quotes(key), "shape " + shape_text({size, size}), shape_text(array.shape));
     }
     const Matrix factor = as_matrix(array);
-    Eigen::SelfAdjointEigenSolver<Matrix> solver(0.5 * (factor + factor.transpose()));
-    const double largest = solver.eigenvalues().cwiseAbs().maxCoeff();
-    if (solver.info() != Eigen::Success || solver.eigenvalues().minCoeff() < -1e-4 * largest) {
+    SymmetricEigen eigen = symmetric_eigen(0.5 * (factor + factor.transpose()));
+    // Written so that NaN is refused.
+    if (!(eigen.values.minCoeff() >= -1e-4 * eigen.values.cwiseAbs().maxCoeff())) {
       source_.fail(in_quotes(key), "a positive semidefinite factor", "another");
     }
-    return solver;
+    return eigen;
   }
 
   const ImportSource& source_;

@@ -3,13 +3,13 @@
 // docs/theory/joint-moments.md (J.8). Eigenvectors are computed and need not be trusted: what they lack of
 // being orthonormal is measured and added.
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "methods/joint/joint_noise.h"
 #include "mixcert/core/rounding.h"
+#include "mixture/symmetric_eigen.h"
 
 namespace mixcert {
 
@@ -34,7 +34,7 @@ struct EigenFrame {
 EigenFrame eigen_frame(const NoiseSpread& noise) {
   const Index n = noise.mean.rows();
   EigenFrame frame;
-  frame.basis = Eigen::SelfAdjointEigenSolver<Matrix>(noise.mean).eigenvectors().rowwise().reverse();
+  frame.basis = symmetric_eigen(noise.mean).vectors.rowwise().reverse();
   const Matrix gram = frame.basis.transpose() * frame.basis;
   const double gamma = rounding_gamma(2 * n + 8);
   const auto dimension = static_cast<double>(n);

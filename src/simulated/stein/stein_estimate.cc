@@ -13,7 +13,7 @@
 namespace mixcert {
 namespace {
 
-constexpr Index kDraws = 256;
+constexpr Index kSteinDraws = 256;
 constexpr Index kCells = 25;
 
 /// Right end of cell i of (0, 1]: they accumulate at 1, where integrands are largest.
@@ -148,9 +148,9 @@ std::optional<SteinEstimate> stein_estimate(const SimulationRequest& request, co
   // C^{-1} = factor factor'.
   const Matrix factor =
       decomposition.matrixL().transpose().solve(Matrix::Identity(covariance.rows(), covariance.cols()));
-  std::vector<Integrands> all(static_cast<std::size_t>(kDraws));
+  std::vector<Integrands> all(static_cast<std::size_t>(kSteinDraws));
   parallel_for(
-      kDraws, settings.threads,
+      kSteinDraws, settings.threads,
       [&](Index i) {
         RandomBits bits(settings.seed, DrawUse::Stein, settings.input, static_cast<std::uint64_t>(i));
         const auto draw = [&] { return Vector(standard_normals(bits, chain.normal_count(), 1)); };

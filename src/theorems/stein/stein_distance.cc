@@ -4,11 +4,11 @@
 // (Y.14).
 #include "theorems/stein/stein_distance.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "methods/moment/moment_error.h"
+#include "mixture/symmetric_eigen.h"
 
 namespace mixcert {
 namespace {
@@ -62,9 +62,7 @@ SteinCoordinates coordinates(const Matrix& covariance, const Vector& noise) {
   SteinCoordinates made;
   const Index n = covariance.rows();
   const Matrix diagonal = noise.asDiagonal();
-  const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> solver(diagonal, covariance);
-  if (solver.info() != Eigen::Success) return made;
-  made.root = solver.eigenvectors().transpose();
+  made.root = common_directions(diagonal, covariance).transpose();
   if (!made.root.allFinite()) return made;
   const double size = made.root.squaredNorm(), gamma = rounding_gamma(4 * n + 16);
   const auto off_diagonal = [](Matrix x) {

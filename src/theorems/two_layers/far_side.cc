@@ -60,7 +60,7 @@ Integral half_line(double p, double q, double m, double s) {
 
 }  // namespace
 
-SideMoments::SideMoments(const ActivationMap& f, const Gaussian& piece) {
+FarSides::FarSides(const ActivationMap& f, const Gaussian& piece) {
   const Vector deviations = piece.covariance.variances().cwiseSqrt();
   for (Index j = 0; j < piece.dimension() && exist_; ++j) {
     const Activation& own = f.at(j);
@@ -73,7 +73,7 @@ SideMoments::SideMoments(const ActivationMap& f, const Gaussian& piece) {
   }
 }
 
-double SideMoments::square(const Neuron& neuron, double side, double rate) const {
+double FarSides::square(const Neuron& neuron, double side, double rate) const {
   // E e^{rate side z} = e^{rate side bias + rate^2 least/2} prod_j E e^{p_j a_j + q_j a_j^2}.
   double sum = rate * side * neuron.bias + 0.5 * rate * rate * neuron.least;
   double error = kLogError * (1.0 + rate * std::abs(neuron.bias) + 0.5 * rate * rate * neuron.least);

@@ -56,9 +56,9 @@ NeuronCarry carry_neuron(const Activation& f, const NeuronSpread& spread);
 // and how its smoothed slope's slope varies (Y.22).
 
 /// Activations a_j = f(m_j + s_j x_j) of the first hidden layer, f piecewise linear.
-class SideMoments {
+class FarSides {
  public:
-  SideMoments(const ActivationMap& f, const Gaussian& piece);
+  FarSides(const ActivationMap& f, const Gaussian& piece);
 
   /// Are all activations piecewise linear? Nothing else may be asked if not.
   [[nodiscard]] bool exist() const { return exist_; }

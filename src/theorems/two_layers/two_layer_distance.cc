@@ -114,7 +114,7 @@ std::vector<NeuronSpread> neuron_spreads(const DenseLayer& layer, const Surrogat
 }
 
 /// (Y.26) where a neuron is on one side of zero nearly always: elsewhere it would gain nothing.
-void add_far_sides(const DenseLayer& layer, const SideMoments& sides, std::vector<NeuronSpread>& spreads) {
+void add_far_sides(const DenseLayer& layer, const FarSides& sides, std::vector<NeuronSpread>& spreads) {
   if (!sides.exist()) return;
   const Matrix means = layer.weight_mean().transpose(), variances = layer.weight_variances().transpose();
   for (std::size_t l = 0; l < spreads.size(); ++l) {
@@ -122,7 +122,7 @@ void add_far_sides(const DenseLayer& layer, const SideMoments& sides, std::vecto
     const double square = spread.noise + spread.signal;
     if (!(spread.mean * spread.mean > kFarEnough * kFarEnough * square)) continue;
     const auto place = static_cast<Index>(l);
-    const SideMoments::Neuron neuron{layer.bias_mean()(place), spread.least, means.col(place),
+    const FarSides::Neuron neuron{layer.bias_mean()(place), spread.least, means.col(place),
                                      variances.col(place)};
     const double side = spread.mean < 0.0 ? 1.0 : -1.0;
     // The best rate of a normal variable; what is not normal has heavier tails.
@@ -170,7 +170,7 @@ TwoLayerDistance two_layer_distance(const Situation& situation, bool both) {
   const bool convex = situation.layer(1).has_convex_sizes;
   std::vector<NeuronSpread> spreads = neuron_spreads(layer, law, first, convex);
   if (spreads.empty()) return {};
-  add_far_sides(layer, SideMoments(network.activation(1), piece), spreads);
+  add_far_sides(layer, FarSides(network.activation(1), piece), spreads);
   std::vector<NeuronCarry> neurons;
   for (std::size_t l = 0; l < spreads.size(); ++l) {
     neurons.push_back(carry_neuron(network.activation(2).at(static_cast<Index>(l)), spreads[l]));

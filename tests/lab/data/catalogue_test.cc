@@ -10,7 +10,7 @@
 #include "lab/data/small_sets.h"
 
 namespace mixcert::lab {
-namespace {
+namespace catalogue_test {
 
 class Entries : public ::testing::TestWithParam<std::string> {
  protected:
@@ -76,5 +76,5 @@ TEST(Catalogue, UnknownNamesListTheKnownOnes) {
   EXPECT_CONTAINS(message, "got 'MNIST'");
 }
 
-}  // namespace
+}  // namespace catalogue_test
 }  // namespace mixcert::lab

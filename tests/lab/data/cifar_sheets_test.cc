@@ -9,7 +9,7 @@
 #include "lab/data/small_sets.h"
 
 namespace mixcert::lab {
-namespace {
+namespace cifar_sheets_test {
 
 using mixcert::test::message_of;
 using test::png_sheet;
@@ -59,5 +59,5 @@ TEST(LabelLists, AreChecked) {
   EXPECT_CONTAINS(message("[1,2,"), "valid JSON");
 }
 
-}  // namespace
+}  // namespace cifar_sheets_test
 }  // namespace mixcert::lab

@@ -6,7 +6,7 @@
 #include "lab/data/small_sets.h"
 
 namespace mixcert::lab {
-namespace {
+namespace contents_test {
 
 using mixcert::test::message_of;
 using mixcert::test::TempDirectory;
@@ -93,5 +93,5 @@ TEST_F(CheckedFiles, RefuseFoldersAndHugeCompressedFiles) {
                   "size: expected at most");
 }
 
-}  // namespace
+}  // namespace contents_test
 }  // namespace mixcert::lab

@@ -7,7 +7,7 @@
 #include "io/formats/npy.h"
 
 namespace mixcert::test {
-namespace {
+namespace data_command_test {
 
 using DataCommand = CommandLineTest;
 using Words = std::vector<std::string>;
@@ -77,5 +77,5 @@ TEST_F(DataCommand, RefusesInOneLine) {
   expect_refusal({"data", "export", "noisy-sines", "--split", "all", "--out", "x.npy"}, {"train|test"});
 }
 
-}  // namespace
+}  // namespace data_command_test
 }  // namespace mixcert::test

@@ -15,7 +15,7 @@
 #include "lab/data/small_sets.h"
 
 namespace mixcert::lab {
-namespace {
+namespace fetch_test {
 
 namespace fs = std::filesystem;
 using mixcert::test::message_of;
@@ -245,5 +245,5 @@ TEST_F(FetchTest, GeneratedSetsNeedNothing) {
   EXPECT_FALSE(fs::exists(data_));
 }
 
-}  // namespace
+}  // namespace fetch_test
 }  // namespace mixcert::lab

@@ -7,7 +7,7 @@
 #include "lab/data/small_sets.h"
 
 namespace mixcert::lab {
-namespace {
+namespace images_test {
 
 using mixcert::test::message_of;
 using mixcert::test::TempDirectory;
@@ -177,5 +177,5 @@ TEST(Images, MissingSetsSayHowToGetThem) {
                   "tiny/train-images: no such file; get it with: mixcert data fetch tiny --data ");
 }
 
-}  // namespace
+}  // namespace images_test
 }  // namespace mixcert::lab

@@ -11,7 +11,7 @@
 #include "data/load.h"
 
 namespace mixcert::lab {
-namespace {
+namespace noisy_sines_test {
 
 TEST(NoisySines, HasItsSizesAndIdentityStandardisation) {
   const Dataset dataset = load_dataset({.name = "noisy-sines", .folder = "no such folder"});
@@ -79,5 +79,5 @@ TEST(NoisySines, TableNamesEveryOption) {
   EXPECT_EQ(options.seed, 3U);
 }
 
-}  // namespace
+}  // namespace noisy_sines_test
 }  // namespace mixcert::lab

@@ -9,7 +9,7 @@
 #include "lab/data/small_sets.h"
 
 namespace mixcert::lab {
-namespace {
+namespace tables_test {
 
 using mixcert::test::message_of;
 using mixcert::test::TempDirectory;
@@ -139,5 +139,5 @@ INSTANTIATE_TEST_SUITE_P(
         BadSplits{R"({"splits":[{"train":[0,1],"test":[2]},{"train":[0],"test":[1]}]})", "splits[1]"},
         BadSplits{R"({"splits":[{"train":[0,1],"train":[0,1],"test":[2]}]})", "each key once"}));
 
-}  // namespace
+}  // namespace tables_test
 }  // namespace mixcert::lab

@@ -17,7 +17,7 @@
 #include "support/random_covariances.h"
 
 namespace mixcert::lab {
-namespace {
+namespace critic_prior_test {
 
 constexpr Index kInputs = 5;
 constexpr Index kWidth = 4;
@@ -196,5 +196,5 @@ TEST(CriticPrior, ArgumentsAreChecked) {
   EXPECT_THROW(fit_critic_prior(options, nullptr, nullptr), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace critic_prior_test
 }  // namespace mixcert::lab

@@ -12,7 +12,7 @@
 #include "mixcert/core/error.h"
 
 namespace mixcert::lab {
-namespace {
+namespace table_process_test {
 
 /// A wave along the first of three inputs.
 Dataset wave_data() {
@@ -75,5 +75,5 @@ TEST(TuningInputs, AreTheInputsAndNoisyCopies) {
   EXPECT_TRUE(tuning_inputs(inputs, 0, 0.3, 7) == original);
 }
 
-}  // namespace
+}  // namespace table_process_test
 }  // namespace mixcert::lab

@@ -14,7 +14,7 @@
 #include "report/pages/page_assets.h"
 
 namespace mixcert::lab {
-namespace {
+namespace plot_test {
 
 using Json = nlohmann::json;
 
@@ -201,5 +201,5 @@ TEST(Plot, UnequalCoordinatesAreRefused) {
   EXPECT_THROW(plot_chart(plot), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace plot_test
 }  // namespace mixcert::lab

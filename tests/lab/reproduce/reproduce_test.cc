@@ -20,7 +20,7 @@
 #include "reproduce/subject.h"
 
 namespace mixcert::lab {
-namespace {
+namespace reproduce_test {
 
 namespace fs = std::filesystem;
 
@@ -240,5 +240,5 @@ TEST_F(Reproduce, WrongWordsAreOneLine) {
   expect_refusal({"reproduce", "all", "--seed", "-1"}, {"--seed"});
 }
 
-}  // namespace
+}  // namespace reproduce_test
 }  // namespace mixcert::lab

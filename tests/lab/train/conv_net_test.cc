@@ -9,7 +9,7 @@
 #include "mixcert/core/error.h"
 
 namespace mixcert::lab {
-namespace {
+namespace conv_net_test {
 
 struct Front {
   const char* name;
@@ -180,5 +180,5 @@ TEST(Backbone, RefusesImagesThatDoNotFit) {
   EXPECT_EQ(make(Backbone::Vgg2, {3, 32, 32}).features(), 4096);
 }
 
-}  // namespace
+}  // namespace conv_net_test
 }  // namespace mixcert::lab

@@ -10,7 +10,7 @@
 #include "train/stack_net.h"
 
 namespace mixcert::lab {
-namespace {
+namespace dense_net_test {
 
 class DenseGradient : public ::testing::TestWithParam<ActivationFunction> {
  protected:
@@ -91,5 +91,5 @@ TEST(BatchDerivatives, DoNotDependOnThreads) {
   EXPECT_GT(results[0].curvature.norm(), 0.0F);
 }
 
-}  // namespace
+}  // namespace dense_net_test
 }  // namespace mixcert::lab

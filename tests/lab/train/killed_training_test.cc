@@ -13,7 +13,7 @@
 #include "mixcert/core/rng.h"
 
 namespace mixcert::lab {
-namespace {
+namespace killed_training_test {
 
 using std::chrono::milliseconds;
 constexpr int kKills = 10;
@@ -110,5 +110,5 @@ TEST(KilledTraining, InterruptKeepsACheckpoint) {
               test::read_text(directory / "net.safetensors"));
 }
 
-}  // namespace
+}  // namespace killed_training_test
 }  // namespace mixcert::lab

@@ -8,7 +8,7 @@
 #include "lab/train/synthetic_data.h"
 
 namespace mixcert::lab {
-namespace {
+namespace likelihood_test {
 
 class LikelihoodTest : public ::testing::TestWithParam<Task> {
  protected:
@@ -61,5 +61,5 @@ INSTANTIATE_TEST_SUITE_P(Tasks, LikelihoodTest, ::testing::Values(Task::Regressi
                            return parameter.param == Task::Regression ? "Regression" : "Classification";
                          });
 
-}  // namespace
+}  // namespace likelihood_test
 }  // namespace mixcert::lab

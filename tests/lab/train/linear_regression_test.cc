@@ -14,7 +14,7 @@
 #include "train/train.h"
 
 namespace mixcert::lab {
-namespace {
+namespace linear_regression_test {
 
 constexpr Index kFeatures = 6;
 constexpr double kNoiseStd = 0.3;
@@ -160,5 +160,5 @@ TEST_F(LinearRegression, AdamFindsTheMean) {
   EXPECT_TRUE(network.layer(0).is_deterministic());
 }
 
-}  // namespace
+}  // namespace linear_regression_test
 }  // namespace mixcert::lab

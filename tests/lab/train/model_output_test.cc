@@ -16,7 +16,7 @@
 #include "train/train.h"
 
 namespace mixcert::lab {
-namespace {
+namespace model_output_test {
 
 TEST(ModelOutput, CoreComputesTheSameOutputs) {
   const DenseNet net({3, 5, 2}, Activation(ActivationFunction::Tanh), {0.0, 0.0});
@@ -198,5 +198,5 @@ TEST(ModelOutput, PriorThatDoesNotFitIsRefused) {
   EXPECT_THROW(train(linear_data(4, 60, 0.3), options, directory / "net.safetensors"), FileError);
 }
 
-}  // namespace
+}  // namespace model_output_test
 }  // namespace mixcert::lab

@@ -11,7 +11,7 @@
 #include "train/train.h"
 
 namespace mixcert::lab {
-namespace {
+namespace resume_test {
 
 struct Kind {
   const char* name;
@@ -169,5 +169,5 @@ TEST_F(CheckpointTest, LitterOfKilledProgramsIsRemoved) {
   EXPECT_EQ(directory_.count(), 1);
 }
 
-}  // namespace
+}  // namespace resume_test
 }  // namespace mixcert::lab

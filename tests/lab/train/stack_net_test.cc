@@ -10,7 +10,7 @@
 #include "train/feature_learner.h"
 
 namespace mixcert::lab {
-namespace {
+namespace stack_net_test {
 
 /// LeNet-5 with a small head on 16x16 images, one output and regression targets.
 class StackTest : public ::testing::Test {
@@ -132,5 +132,5 @@ TEST(FeatureLearner, MasksOfTheLastPoolingKeepTheMean) {
   EXPECT_NEAR(ratio.minCoeff(), 1.0, tolerance);
 }
 
-}  // namespace
+}  // namespace stack_net_test
 }  // namespace mixcert::lab

@@ -8,7 +8,7 @@
 #include "mixcert/core/error.h"
 
 namespace mixcert::lab {
-namespace {
+namespace train_options_test {
 
 void set(TrainOptions& options, const std::string& name, const std::string& text) {
   for (const auto& field : train_option_table()) {
@@ -118,5 +118,5 @@ TEST(TrainOptions, BackboneFileNeedsAVariationalHead) {
   EXPECT_THROW(options.validate(), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace train_options_test
 }  // namespace mixcert::lab

@@ -5,7 +5,7 @@
 #include "io/formats/npy.h"
 
 namespace mixcert::test {
-namespace {
+namespace untrained_command_test {
 
 using UntrainedCommand = CommandLineTest;
 
@@ -25,5 +25,5 @@ TEST_F(UntrainedCommand, HelpShowsAnExample) {
   EXPECT_CONTAINS(text, "Example:\n  mixcert untrained");
 }
 
-}  // namespace
+}  // namespace untrained_command_test
 }  // namespace mixcert::test

@@ -11,7 +11,7 @@
 #include "mixcert/statistics/simulate.h"
 
 namespace mixcert::lab {
-namespace {
+namespace untrained_test {
 
 /// Layers of one type, those inside blocks included.
 template <class Spec>
@@ -135,5 +135,5 @@ TEST(Untrained, ImagesThatDoNotFitAreRefused) {
   EXPECT_THROW((void)untrained_layers(options), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace untrained_test
 }  // namespace mixcert::lab

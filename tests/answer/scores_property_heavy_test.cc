@@ -7,7 +7,7 @@
 #include "answer/network_answers.h"
 
 namespace mixcert::testing {
-namespace {
+namespace scores_property_heavy_test {
 
 TEST(NetworkAnswersProperty, HoldForManyRandomNetworks) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
@@ -24,5 +24,5 @@ TEST(NetworkAnswersProperty, HoldForManyRandomNetworks) {
   }
 }
 
-}  // namespace
+}  // namespace scores_property_heavy_test
 }  // namespace mixcert::testing

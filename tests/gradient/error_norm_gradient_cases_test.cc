@@ -11,7 +11,7 @@
 #include "support/random_network.h"
 
 namespace mixcert {
-namespace {
+namespace error_norm_gradient_cases_test {
 
 using namespace mixcert::testing;
 
@@ -221,5 +221,5 @@ TEST(ErrorNormGradient, RefusesWhatIsNotAClosedForm) {
   EXPECT_THROW(add_error_norm_gradient(network, {{0, {}}}, gradient), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace error_norm_gradient_cases_test
 }  // namespace mixcert

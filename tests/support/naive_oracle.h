@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "certify/naive_scalar.h"
+#include "support/naive_scalar.h"
 #include "mixcert/network/network.h"
 
 namespace mixcert::testing {

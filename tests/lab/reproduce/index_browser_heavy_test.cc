@@ -11,7 +11,7 @@
 #include "reproduce/index_page.h"
 
 namespace mixcert::lab {
-namespace {
+namespace index_browser_heavy_test {
 
 namespace fs = std::filesystem;
 
@@ -101,5 +101,5 @@ TEST(IndexInBrowser, EveryChartIsDrawn) {
   }
 }
 
-}  // namespace
+}  // namespace index_browser_heavy_test
 }  // namespace mixcert::lab

@@ -16,7 +16,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
-namespace {
+namespace statement_cases_test {
 
 Statement random_statement(Generator& generator, Index rows, Index dimension) {
   return {random_matrix(generator, rows, dimension), 0.5 * random_matrix(generator, rows, 1)};
@@ -244,5 +244,5 @@ TEST(MostLikelyClass, SettlesWhatIsClear) {
   EXPECT_THROW(most_likely_class(law(0.0), 2, 2), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace statement_cases_test
 }  // namespace mixcert::testing

@@ -11,7 +11,7 @@
 #include "theorems/stein/noise_transform.h"
 
 namespace mixcert::testing {
-namespace {
+namespace stein_cases_test {
 
 /// Functions of one neuron on a fine grid, and D c by the definition.
 struct NaiveKernels {
@@ -171,5 +171,5 @@ TEST(Stein, IsTightForManyNeurons) {
   EXPECT_LE(bound, 4.0 * truth);
 }
 
-}  // namespace
+}  // namespace stein_cases_test
 }  // namespace mixcert::testing

@@ -12,7 +12,7 @@
 #include "theorems/stein/stein_distance.h"
 
 namespace mixcert::testing {
-namespace {
+namespace stein_parts_test {
 
 /// Simpson's rule for the definition.
 TEST(Stein, SquaredTailsAreIntegrals) {
@@ -159,5 +159,5 @@ TEST(Stein, NoiseMomentsAreThoseOfTheNoise) {
   }
 }
 
-}  // namespace
+}  // namespace stein_parts_test
 }  // namespace mixcert::testing

@@ -12,7 +12,7 @@
 #include "mixcert/core/error.h"
 
 namespace mixcert::testing {
-namespace {
+namespace score_cases_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -289,5 +289,5 @@ TEST(NetworkAnswers, HoldForRandomNetworks) {
   }
 }
 
-}  // namespace
+}  // namespace score_cases_test
 }  // namespace mixcert::testing

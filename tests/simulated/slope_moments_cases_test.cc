@@ -13,7 +13,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
-namespace {
+namespace slope_moments_cases_test {
 
 double largest_singular(const Matrix& matrix) {
   // Power iteration from several starts: from below.
@@ -118,5 +118,5 @@ TEST(SlopeMoments, AreNotBelowSimulatedGradients) {
   EXPECT_GE(least_output, 1.0 - 1e-6);
 }
 
-}  // namespace
+}  // namespace slope_moments_cases_test
 }  // namespace mixcert::testing

@@ -14,7 +14,7 @@
 #include "theorems/output_law/transform_product.h"
 
 namespace mixcert::testing {
-namespace {
+namespace output_law_cases_test {
 
 using Complex = std::complex<double>;
 constexpr double kStep = 1.0 / 128.0;
@@ -179,5 +179,5 @@ TEST(LinePieces, ProductsOfUnknownFactorsAreUnknown) {
   }
 }
 
-}  // namespace
+}  // namespace output_law_cases_test
 }  // namespace mixcert::testing

@@ -6,7 +6,7 @@
 #include "theorems/masked_certificates.h"
 
 namespace mixcert::testing {
-namespace {
+namespace masked_certificates_heavy_test {
 
 TEST(MaskedCertificatesHeavy, AreNotBelowTheTruth) {
   EXPECT_GE(compare_masked(1001, 2000, 1, 1).used, 500);
@@ -15,5 +15,5 @@ TEST(MaskedCertificatesHeavy, AreNotBelowTheTruth) {
   EXPECT_GE(compare_masked(3501, 4000, 3, 1).used, 100);
 }
 
-}  // namespace
+}  // namespace masked_certificates_heavy_test
 }  // namespace mixcert::testing

@@ -14,7 +14,7 @@
 #include "support/random_network.h"
 
 namespace mixcert {
-namespace {
+namespace signature_operation_cases_test {
 
 using testing::random_covariance;
 using testing::random_matrix;
@@ -269,5 +269,5 @@ TEST(Chains, MatchDifferencesOfTheirMetrics) {
   }
 }
 
-}  // namespace
+}  // namespace signature_operation_cases_test
 }  // namespace mixcert

@@ -22,7 +22,7 @@
 #include "support/random_laws.h"
 
 namespace mixcert::testing {
-namespace {
+namespace answer_property_heavy_test {
 
 constexpr double kErrors = 5.0;  // standard errors that Monte Carlo may be off
 
@@ -208,5 +208,5 @@ TEST(AnswerPropertiesHeavy, SoftTailsAreNeverBelowTheTruth) {
   std::printf("soft tails: largest slack for rounding %.2g\n", largest_slack);
 }
 
-}  // namespace
+}  // namespace answer_property_heavy_test
 }  // namespace mixcert::testing

@@ -16,7 +16,7 @@
 #include "report/browser.h"
 
 namespace mixcert::test {
-namespace {
+namespace report_browser_heavy_test {
 
 namespace fs = std::filesystem;
 
@@ -184,5 +184,5 @@ TEST_F(ReportInBrowser, HostileNamesAreShownAndNotRun) {
   EXPECT_EQ(browser_.messages().size(), 1U) << "the policy's refusal";
 }
 
-}  // namespace
+}  // namespace report_browser_heavy_test
 }  // namespace mixcert::test

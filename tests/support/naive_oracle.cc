@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // Equation numbers are those of docs/theory. Nothing here is meant to be fast.
-#include "certify/naive_oracle.h"
+#include "support/naive_oracle.h"
 
 #include <algorithm>
 #include <array>

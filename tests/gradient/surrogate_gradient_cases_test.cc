@@ -13,7 +13,7 @@
 #include "methods/moment/surrogate_law.h"
 
 namespace mixcert {
-namespace {
+namespace surrogate_gradient_cases_test {
 
 using namespace mixcert::testing;
 
@@ -158,5 +158,5 @@ TEST(RootDeviationGradient, BothFormulas) {
   }
 }
 
-}  // namespace
+}  // namespace surrogate_gradient_cases_test
 }  // namespace mixcert

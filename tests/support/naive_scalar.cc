@@ -2,7 +2,7 @@
 //
 // Closed forms in plain double precision; they lose digits in narrow cells far out, which the
 // small quantizers of the oracle do not have.
-#include "certify/naive_scalar.h"
+#include "support/naive_scalar.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,7 +8,7 @@
 #include "train/train.h"
 
 namespace mixcert::lab {
-namespace {
+namespace elbo_heavy_test {
 
 /// The memory of the curvature average, 1000 steps at 8 steps an epoch. Within shorter windows the noise of
 /// the steps shows: of windows of 25 epochs about one in six is below the one before.
@@ -41,5 +41,5 @@ TEST_P(NoisySines, ElboNeverFallsOverAWindow) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, NoisySines, ::testing::Values(0, 4));
 
-}  // namespace
+}  // namespace elbo_heavy_test
 }  // namespace mixcert::lab
