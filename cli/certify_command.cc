@@ -206,7 +206,7 @@ void run_certify(const CertifyArguments& arguments) {
   if (arguments.options.joint) {
     certify(subject.ensemble, subject.inputs, arguments.options, output, certify_services());
   } else {
-    shared.run(record, output);
+    shared.run(record, output, [&](Index count) { progress.keep(count); });
   }
   progress.clear();
   writer.finish();

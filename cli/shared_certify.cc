@@ -83,15 +83,18 @@ TeamWork SharedCertify::basic_work() const {
 
 void SharedCertify::help() { team().work(basic_work()); }
 
-void SharedCertify::run(const RunRecord& record, const ResultSink& output) {
-  if (out_) return run_journaled(record, output);
+void SharedCertify::run(const RunRecord& record, const ResultSink& output,
+                        const std::function<void(Index)>& kept) {
+  if (out_) return run_journaled(record, output, kept);
   require(team().size() == 1, "certify by several processes: expected --out, the file that they make");
   certify(subject_.ensemble, subject_.inputs, options_, output, certify_services());
 }
 
-void SharedCertify::run_journaled(const RunRecord& record, const ResultSink& output) {
+void SharedCertify::run_journaled(const RunRecord& record, const ResultSink& output,
+                                  const std::function<void(Index)>& kept) {
   const std::string identity = journal_identity(record, subject_.inputs, subject_.noise);
   journal_.emplace(journal_of(*out_), identity, subject_.inputs.cols(), resume_);
+  kept(journal_->finished());
   JournaledRun journaled(*journal_, output);
   TeamWork work = basic_work();
   work.inputs = journaled.missing();

@@ -3,6 +3,7 @@
 // Certification of single inputs by the team of processes, kept in a journal where arrays are written.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -25,14 +26,16 @@ class SharedCertify {
 
   /// As one of those who do not lead.
   void help();
-  /// Hands results to `output` in order. Interrupted says what was kept.
-  void run(const RunRecord& record, const ResultSink& output);
+  /// Hands results to `output` in order, and tells `kept` first how many of them an earlier run left in the
+  /// journal. Interrupted says what was kept.
+  void run(const RunRecord& record, const ResultSink& output, const std::function<void(Index)>& kept);
   /// The output is in place.
   void forget_journal();
 
  private:
   TeamWork basic_work() const;
-  void run_journaled(const RunRecord& record, const ResultSink& output);
+  void run_journaled(const RunRecord& record, const ResultSink& output,
+                     const std::function<void(Index)>& kept);
 
   const Subject& subject_;
   const Options& options_;

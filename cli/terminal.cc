@@ -85,6 +85,12 @@ void ProgressBar::advance(Index count) {
   if (visible_ && now - last_drawn_ >= kRedrawInterval) draw();
 }
 
+void ProgressBar::keep(Index count) {
+  const std::scoped_lock lock(mutex_);
+  kept_ = count;
+  expected_ *= static_cast<double>(total_ - count) / static_cast<double>(total_);
+}
+
 void ProgressBar::print(const std::string& lines) {
   const std::scoped_lock lock(mutex_);
   wipe();
@@ -104,11 +110,12 @@ void ProgressBar::wipe() {
 
 std::string ProgressBar::time_left() const {
   const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  if (done_ > 0 && done_ < total_) {
-    const double share = static_cast<double>(total_ - done_) / static_cast<double>(done_);
+  const Index made = done_ - kept_;
+  if (made > 0 && done_ < total_) {
+    const double share = static_cast<double>(total_ - done_) / static_cast<double>(made);
     return ", " + duration_text(spent * share) + " left";
   }
-  if (done_ > 0 || expected_ <= 0.0) return "";
+  if (made > 0 || expected_ <= 0.0) return "";
   return expected_ > spent ? ", about " + duration_text(expected_ - spent) + " left (estimate)"
                            : ", longer than the estimated " + duration_text(expected_);
 }

@@ -39,6 +39,8 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
   void advance(Index count = 1);
+  /// So many of all were there at the start: they take no time, and are shown once they are advanced over.
+  void keep(Index count);
   /// Prints lines on standard output in place of the bar, which comes back.
   void print(const std::string& lines);
   /// Wipes the bar.
@@ -54,6 +56,7 @@ class ProgressBar {
   std::string label_;
   Index total_;
   Index done_ = 0;
+  Index kept_ = 0;
   bool visible_;        ///< standard error is a terminal
   bool drawn_ = false;  ///< the bar is there now
   double expected_;

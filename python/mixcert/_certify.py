@@ -71,7 +71,13 @@ def as_network(given: Any, inputs: Any, posterior: Any) -> Network:
 
 
 def as_inputs(inputs: Any) -> Any:
-    """Tensors come from their device; those with gradients are refused, as NumPy does."""
+    """Tensors come from their device, a list of them as one array; those with gradients are refused, as NumPy does."""
+    if isinstance(inputs, (list, tuple)) and inputs and all(hasattr(part, "cpu") for part in inputs):
+        parts = [np.asarray(as_inputs(part)) for part in inputs]
+        if len({part.shape for part in parts}) > 1:
+            shapes = " and ".join(sorted({str(list(part.shape)) for part in parts}))
+            raise ValueError(f"inputs: expected tensors of one shape, got {shapes}")
+        return np.stack(parts)
     if getattr(inputs, "requires_grad", False):
         raise ValueError(
             "inputs: expected numbers, got a tensor with requires_grad; certificates have no derivatives in the "

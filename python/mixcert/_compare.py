@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from typing import Any, Dict, List, NamedTuple, Optional
 
@@ -13,6 +14,12 @@ from ._certify import as_inputs, as_network, certify
 from ._comparison import Comparison
 from ._network import Network, simulate
 from ._result_list import ResultList
+
+
+# Of a draw's size: draws that are all equal, those of a network without noise, have no smaller standard error.
+_ROUNDING = 1e-12
+# Draws of one number, and the arrays that its statistics need beside them.
+_BYTES_A_DRAW = 4 * 8
 
 
 class MonteCarlo(NamedTuple):
@@ -32,6 +39,7 @@ class MonteCarlo(NamedTuple):
         """Of samples [inputs, draws, outputs]."""
         draws = samples.shape[1]
         mean, std = samples.mean(axis=1), samples.std(axis=1, ddof=1)
+        rounding = _ROUNDING * np.abs(samples).max(axis=1)
         centred = samples - mean[:, None, :]
         # The error of a deviation s is s ((kurtosis - 1) / (4 draws))^(1/2).
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -42,7 +50,8 @@ class MonteCarlo(NamedTuple):
             powers = np.exp(samples - samples.max(axis=2, keepdims=True))
             each = powers / powers.sum(axis=2, keepdims=True)
             shares, errors = each.mean(axis=1), each.std(axis=1, ddof=1) / np.sqrt(draws)
-        return cls(mean, std / np.sqrt(draws), std, std_error, shares, errors, draws, seconds)
+        mean_error, std_error = (np.maximum(error, rounding) for error in (std / np.sqrt(draws), std_error))
+        return cls(mean, mean_error, std, std_error, shares, errors, draws, seconds)
 
 
 def compare(
@@ -64,6 +73,7 @@ def compare(
     `network`, `inputs`, `posterior` and `options` are those of :func:`certify`; one law over all inputs (`joint`) is
     refused. `samples` networks are drawn by our sampler. Where `network` is a torch module that draws itself,
     `module_samples` of its own forwards are a second Monte Carlo (0: none); `notes` says where there is none.
+    MemoryError: the draws need more than `max_memory_in_gib`.
     (`mixcert compare` in the terminal estimates W2 beside the bound.)
 
     >>> import mixcert
@@ -94,6 +104,7 @@ def compare(
     seconds = time.perf_counter() - start
 
     points = np.array([result.inputs for result in results])
+    _refuse_much_memory(len(points) * read.outputs, samples, options)
     start = time.perf_counter()
     drawn = simulate(read, points, samples, seed=seed, threads=threads)
     monte_carlo = MonteCarlo.of(drawn, classes, time.perf_counter() - start)
@@ -101,7 +112,7 @@ def compare(
     notes: List[str] = list(read.assumptions)
     module = None
     if not isinstance(network, Network) and module_samples:
-        module, note = _module_draws(network, posterior, read, inputs, module_samples, classes, seed)
+        module, note = _module_draws(network, posterior, read, _batch(inputs, points), module_samples, classes, seed)
         notes += [note] if note else []
     start = time.perf_counter()
     probabilities = results.predict_proba(seed=seed) if classes else None
@@ -110,6 +121,25 @@ def compare(
         times["classes"] = time.perf_counter() - start
         notes.append("ranges of classes are certified from draws of the mixture, and fail with probability 1e-9 at each input")
     return Comparison(results, monte_carlo, module, probabilities, times, notes)
+
+
+def _refuse_much_memory(numbers: int, samples: int, options: Dict[str, Any]) -> None:
+    limit = inspect.signature(certify).parameters["max_memory_in_gib"].default
+    limit = float(options.get("max_memory_in_gib", limit))
+    gib = _BYTES_A_DRAW * numbers * samples / 2.0**30
+    if gib > limit:
+        raise MemoryError(
+            f"compare: {samples} draws of {numbers} numbers need {gib:.3g} GiB, more than the limit of {limit:g} GiB; "
+            "fewer samples or inputs, or a larger max_memory_in_gib"
+        )
+
+
+def _batch(inputs: Any, points: np.ndarray) -> Any:
+    """The inputs as a module takes them: with an axis of inputs, which a single one may lack."""
+    batch = inputs if hasattr(inputs, "shape") else np.asarray(inputs)
+    if batch.ndim == 1 and len(batch) == len(points):
+        return batch[:, None]  # several numbers, for a network that takes one
+    return batch[None] if len(points) == 1 and len(batch) != 1 else batch
 
 
 def _module_draws(

@@ -17,8 +17,8 @@ struct SymmetricEigen {
 /// Reads the lower triangle. Nothing certified depends on its accuracy.
 SymmetricEigen symmetric_eigen(ConstMatrixRef matrix);
 
-/// V with V' b V = I and V' a V diagonal, for a definite b; with infinities or NaN where b is not. Nothing certified
-/// depends on its accuracy.
+/// V with V' b V = I and V' a V diagonal, for a definite b; with infinities or NaN where b is not. Nothing
+/// certified depends on its accuracy.
 Matrix common_directions(ConstMatrixRef a, ConstMatrixRef b);
 
 /// Is matrix + tolerance * (largest diagonal entry) * I positive definite, as far as a Cholesky

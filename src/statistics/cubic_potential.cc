@@ -17,9 +17,7 @@ constexpr int kMostSteps = 200;
 constexpr int kMostRimSteps = 400;
 constexpr double kRimGap = 1e-4;  // such points are few
 
-double largest_eigenvalue(const Matrix& gram) {
-  return symmetric_eigen(gram).values.maxCoeff();
-}
+double largest_eigenvalue(const Matrix& gram) { return symmetric_eigen(gram).values.maxCoeff(); }
 
 /// No less than sup over |z| <= 1 of the norm of sum_c z_c G_c: its value at v is sum_c z_c v'G_c v, at most
 /// (sum_c |G_c v|^2)^{1/2}, and at most (sum_cd z_c z_d <G_c, G_d>)^{1/2} because vv' has norm 1.

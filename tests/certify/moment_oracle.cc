@@ -15,11 +15,11 @@
 #include <utility>
 #include <variant>
 
-#include "support/naive_oracle.h"
-#include "support/naive_scalar.h"
 #include "mixture/symmetric_eigen.h"
 #include "support/naive_activations.h"
 #include "support/naive_layer.h"
+#include "support/naive_oracle.h"
+#include "support/naive_scalar.h"
 
 namespace mixcert::testing {
 

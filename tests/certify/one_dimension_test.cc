@@ -10,10 +10,10 @@
 #include <functional>
 #include <numbers>
 
-#include "support/naive_scalar.h"
 #include "certify/small_networks.h"
 #include "mixcert/certify/certify.h"
 #include "support/matchers.h"
+#include "support/naive_scalar.h"
 
 namespace mixcert::testing {
 namespace one_dimension_test {

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "certificate/certificate.h"
-#include "support/naive_oracle.h"
 #include "methods/signature/plan/signature_plan.h"
 #include "methods/signature/signature_certificate.h"
 #include "mixcert/certify/certify.h"
 #include "support/matchers.h"
+#include "support/naive_oracle.h"
 #include "support/random_network.h"
 
 namespace mixcert::testing {

@@ -60,6 +60,14 @@ def test_inputs_with_gradients_are_refused():
         mixcert.certify(dropout_net(), torch.ones(2, 3, requires_grad=True))
 
 
+def test_a_list_of_tensors_is_a_batch():
+    model, inputs = dropout_net(), torch.randn(2, 3)
+    expected = mixcert.certify(model, inputs, threads=1).w2_bound
+    np.testing.assert_array_equal(mixcert.certify(model, list(inputs), threads=1).w2_bound, expected)
+    with pytest.raises(ValueError, match=r"inputs: expected tensors of one shape, got \[3\] and \[4\]"):
+        mixcert.certify(model, [torch.zeros(3), torch.zeros(4)])
+
+
 def test_wrong_arguments_are_named():
     with pytest.raises(TypeError, match="a torch module or a Laplace object, got list"):
         mixcert.certify([1, 2], [0.0])

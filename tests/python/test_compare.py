@@ -47,6 +47,19 @@ def test_an_exact_law_needs_no_draws():
     assert mixcert.compare(net, [[1.0]], samples=100, threads=1).draws_needed[0] > 1e12
 
 
+def test_a_network_without_noise_is_within_its_ranges():
+    net = mixcert.Network([mixcert.Dense([[0.1, 0.7, -0.3]]), mixcert.Activation("tanh"), mixcert.Dense([[1.3]])])
+    assert mixcert.compare(net, INPUTS, samples=1000, threads=1).outside() == []
+
+
+def test_more_memory_than_the_limit_is_refused_before_drawing():
+    net = random_network([3, 8, 2])
+    with pytest.raises(MemoryError, match=r"compare: 100000000 draws of 4 numbers need 11.9 GiB, more than the limit of 8"):
+        mixcert.compare(net, INPUTS, samples=10**8)
+    with pytest.raises(MemoryError, match=r"limit of 0\.001 GiB"):
+        mixcert.compare(net, INPUTS, samples=10**5, max_memory_in_gib=0.001)
+
+
 def test_tables(side_by_side):
     text = str(side_by_side)
     assert text.splitlines()[0].split() == "input what mixture certified range Monte Carlo module's draws".split()
@@ -108,6 +121,17 @@ def test_modules_draw_themselves():
     gap = np.abs(found.module.std - found.monte_carlo.std)
     assert (gap < 4.5 * np.hypot(found.module.std_error, found.monte_carlo.std_error)).all()
     assert "module's draws" in str(found)
+
+
+def test_modules_draw_at_a_single_input():
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(3)
+    wide = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.ReLU(), torch.nn.Dropout(0.3), torch.nn.Linear(8, 2))
+    one = mixcert.compare(wide, torch.tensor(INPUTS[0]), samples=100, module_samples=50, threads=1)
+    assert one.module.mean.shape == (1, 2), one.notes
+    narrow = torch.nn.Sequential(torch.nn.Linear(1, 8), torch.nn.ReLU(), torch.nn.Dropout(0.3), torch.nn.Linear(8, 2))
+    several = mixcert.compare(narrow, [0.1, 0.2, 0.3], samples=100, module_samples=50, threads=1)
+    assert several.module.mean.shape == (3, 2), several.notes
 
 
 def test_modules_that_do_not_draw_say_why():

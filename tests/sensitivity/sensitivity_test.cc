@@ -12,11 +12,11 @@
 #include <tuple>
 #include <vector>
 
-#include "support/naive_oracle.h"
 #include "mixcert/network/network_builder.h"
 #include "mixture/symmetric_eigen.h"
 #include "sensitivity/error_norm.h"
 #include "support/matchers.h"
+#include "support/naive_oracle.h"
 #include "support/random_network.h"
 #include "support/random_specs.h"
 

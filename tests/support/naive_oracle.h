@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "support/naive_scalar.h"
 #include "mixcert/network/network.h"
+#include "support/naive_scalar.h"
 
 namespace mixcert::testing {
 

@@ -144,15 +144,12 @@ class LaplaceSplitter {
       const auto rows = eigen("H." + std::to_string(tensor) + ".0", out);
       const auto columns = eigen("H." + std::to_string(tensor++) + ".1", in);
       const double prior = common_prior(begin, slots_[k].weights());
-      const Matrix precision =
-          (factor_ * rows.values * columns.values.transpose()).array() + prior;
-      layers[k].weights =
-          KroneckerEigenbasisWeights{rows.vectors, columns.vectors, precision.cwiseInverse()};
+      const Matrix precision = (factor_ * rows.values * columns.values.transpose()).array() + prior;
+      layers[k].weights = KroneckerEigenbasisWeights{rows.vectors, columns.vectors, precision.cwiseInverse()};
       begin += slots_[k].weights();
       if (!layout_.has_bias) continue;
       const auto bias = eigen("H." + std::to_string(tensor++) + ".0", out);
-      const Vector variance =
-          ((factor_ * bias.values).array() + common_prior(begin, out)).inverse().matrix();
+      const Vector variance = ((factor_ * bias.values).array() + common_prior(begin, out)).inverse().matrix();
       const Matrix scaled = bias.vectors * variance.cwiseSqrt().asDiagonal();
       layers[k].bias = CorrelatedBias{scaled * scaled.transpose()};
       begin += out;

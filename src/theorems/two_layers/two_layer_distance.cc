@@ -123,7 +123,7 @@ void add_far_sides(const DenseLayer& layer, const FarSides& sides, std::vector<N
     if (!(spread.mean * spread.mean > kFarEnough * kFarEnough * square)) continue;
     const auto place = static_cast<Index>(l);
     const FarSides::Neuron neuron{layer.bias_mean()(place), spread.least, means.col(place),
-                                     variances.col(place)};
+                                  variances.col(place)};
     const double side = spread.mean < 0.0 ? 1.0 : -1.0;
     // The best rate of a normal variable; what is not normal has heavier tails.
     const double size = std::abs(spread.mean);
