@@ -26,7 +26,7 @@ class NaiveDraw {
       : spec_(spec), before_(before), x_(x), source_(source) {}
 
   [[nodiscard]] Values draw() const {
-    return std::visit(Overloaded{[this](const auto& layer) { return of(layer); }}, spec_.variant());
+    return std::visit(Overloaded{[this](const auto& layer) { return this->of(layer); }}, spec_.variant());
   }
 
  private:
