@@ -21,6 +21,7 @@
 #include "mixcert/io/model_file.h"
 #include "mixcert/io/result_file.h"
 #include "model_flags.h"
+#include "proof_output.h"
 #include "report/pages/command_pages.h"
 #include "report/terminal/text_report.h"
 #include "run_context.h"
@@ -35,6 +36,7 @@ struct CertifyArguments {
   ModelFlags models;
   std::optional<std::string> out;
   std::optional<std::string> json;
+  std::optional<std::string> proof;
   bool resume = false;
   ReportFlags report;
   Options options;
@@ -177,12 +179,15 @@ LongWork long_work(const Subject& subject, const Options& options) {
   return {"mixcert: " + work_announcement(estimate, options, count), estimate.seconds};
 }
 
-void run_certify(const CertifyArguments& arguments) {
+void run_certify(CertifyArguments arguments) {
+  const Options wanted = arguments.options;
+  if (arguments.proof) arguments.options = options_with_proof(wanted);
   arguments.options.validate();
   check_resume(arguments);
   check_outputs(
       arguments.models.files(),
-      {{"--out", arguments.out}, {"--json", arguments.json}, {"--report", arguments.report.report}});
+      {{"--out", arguments.out}, {"--json", arguments.json}, {"--proof", arguments.proof},
+       {"--report", arguments.report.report}});
   const ReadLimits limits = limits_of(arguments.options);
   const Subject subject = load_subject(arguments.models, limits);
   if (arguments.options.joint) subject.refuse_joint_noise();
@@ -191,6 +196,7 @@ void run_certify(const CertifyArguments& arguments) {
   const RunRecord record = make_record(arguments, subject.ensemble.outputs());
   ResultWriter writer(arguments.out, arguments.json, record, limits);
   writer.add_inputs(subject.inputs, subject.noise);
+  ProofOutput proof(arguments.proof, subject, arguments.models.functional, record, wanted);
   PageOfRun page(arguments, subject);
   CertifyReport report(subject.ensemble, arguments.options, kShownRows, arguments.models.functional);
   const LongWork expected = long_work(subject, arguments.options);
@@ -198,6 +204,7 @@ void run_certify(const CertifyArguments& arguments) {
   ProgressBar progress("certify", arguments.options.joint ? 1 : subject.inputs.cols(), expected.seconds);
   const ResultSink output = [&](Result&& result) {
     writer.add(result);
+    proof.add(result);
     const std::string row = report.add(result);
     if (!row.empty()) progress.print(row);
     page.add(std::move(result));
@@ -210,10 +217,12 @@ void run_certify(const CertifyArguments& arguments) {
   }
   progress.clear();
   writer.finish();
+  proof.finish();
   shared.forget_journal();
   page.write(record);
   std::fputs(report.footer().c_str(), stdout);
-  for (const auto& path : {arguments.out, arguments.json, arguments.report.report}) {
+  std::fputs(proof.footer(arguments.models.models.front()).c_str(), stdout);
+  for (const auto& path : {arguments.out, arguments.json, arguments.proof, arguments.report.report}) {
     if (path) std::printf("wrote %s\n", path->c_str());
   }
 }
@@ -227,6 +236,7 @@ void add_certify_command(CLI::App& app) {
   command->add_option("--out", arguments->out, "write mixtures and bounds (.npz)")->type_name("FILE");
   command->add_option("--json", arguments->json, "write every bound and where it comes from")
       ->type_name("FILE");
+  command->add_option("--proof", arguments->proof, "write what mixcert-check proves the bounds from")->type_name("FILE");
   command->add_flag("--resume", arguments->resume, "go on where a run with this --out was stopped");
   arguments->report.add_to(*command);
   arguments->report.add_subject_to(*command);

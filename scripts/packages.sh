@@ -12,6 +12,7 @@ packages_of() {
       echo g++ cmake ninja-build libeigen3-dev libspectra-dev liblemon-dev libboost-dev libcli11-dev \
         nlohmann-json3-dev libfmt-dev libzip-dev libssl-dev libnlopt-dev zlib1g-dev libjs-vega
       ;;
+    checker) echo libflint-arb-dev libflint-dev ;;
     lab) echo libpng-dev ;;
     test) echo libgtest-dev libbenchmark-dev clang-format-14 ;;
     python) echo pybind11-dev python3-dev python3-numpy python3-venv ;;

@@ -165,13 +165,13 @@ Array SafetensorsReader::read(const std::string& name) const {
 
 // Writing safetensors files.
 
-void write_safetensors(const std::filesystem::path& path, const std::map<std::string, Array>& tensors,
-                       const std::map<std::string, std::string>& metadata) {
+void append_safetensors(const std::map<std::string, Array>& tensors, const std::map<std::string, std::string>& metadata,
+                        AtomicFile& file) {
   nlohmann::ordered_json header = {{"__metadata__", metadata}};
   std::uint64_t offset = 0;
   for (const auto& [name, array] : tensors) {
     require(io::element_count(array.shape) == array.size(),
-            "write_safetensors: tensor " + io::in_quotes(name) + ": expected values for shape " +
+            "safetensors: tensor " + io::in_quotes(name) + ": expected values for shape " +
                 io::shape_text(array.shape) + ", got " + std::to_string(array.size()));
     const std::uint64_t end = offset + array.values.size() * sizeof(double);
     header[name] = {{"dtype", "F64"}, {"shape", array.shape}, {"data_offsets", {offset, end}}};
@@ -182,11 +182,16 @@ void write_safetensors(const std::filesystem::path& path, const std::map<std::st
   std::string prefix;
   for (unsigned i = 0; i < 8; ++i)
     prefix += static_cast<char>((std::uint64_t{text.size()} >> (8 * i)) & 0xFFU);
-  AtomicFile file(path);
   file.write(prefix);
   file.write(text);
   for (const auto& [name, array] : tensors)
     file.write(array.values.data(), array.values.size() * sizeof(double));
+}
+
+void write_safetensors(const std::filesystem::path& path, const std::map<std::string, Array>& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  AtomicFile file(path);
+  append_safetensors(tensors, metadata, file);
   file.commit();
 }
 

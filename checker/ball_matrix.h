@@ -1,0 +1,55 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// Vectors and matrices of balls, and the proof that a matrix is positive semidefinite.
+#pragma once
+
+#include <arb_mat.h>
+
+#include <vector>
+
+#include "ball.h"
+
+namespace mixcert_check {
+
+using Balls = std::vector<Ball>;
+
+class BallMatrix {
+ public:
+  BallMatrix(slong rows, slong columns) { arb_mat_init(matrix_, rows, columns); }
+  /// Row by row.
+  BallMatrix(slong rows, slong columns, const std::vector<double>& values);
+  BallMatrix(const BallMatrix& other);
+  BallMatrix(BallMatrix&& other) noexcept;
+  BallMatrix& operator=(BallMatrix other) noexcept;
+  ~BallMatrix() { arb_mat_clear(matrix_); }
+
+  static BallMatrix identity(slong size);
+
+  [[nodiscard]] slong rows() const { return arb_mat_nrows(matrix_); }
+  [[nodiscard]] slong columns() const { return arb_mat_ncols(matrix_); }
+  [[nodiscard]] Ball at(slong i, slong j) const;
+  void set(slong i, slong j, const Ball& value) { arb_set(arb_mat_entry(matrix_, i, j), value.data()); }
+  void add(slong i, slong j, const Ball& value);
+
+  [[nodiscard]] BallMatrix transposed() const;
+  [[nodiscard]] BallMatrix times(const BallMatrix& right) const;
+  [[nodiscard]] Balls times(const Balls& vector) const;
+  /// diag(left) this, this diag(right).
+  [[nodiscard]] BallMatrix rows_scaled(const Balls& left) const;
+  [[nodiscard]] BallMatrix columns_scaled(const Balls& right) const;
+  [[nodiscard]] BallMatrix squared_entries() const;
+
+ private:
+  arb_mat_t matrix_;
+};
+
+Ball dot(const Balls& a, const Balls& b);
+Ball sum(const Balls& a);
+Balls balls(const std::vector<double>& values);
+
+/// Is every symmetric matrix whose entries lie in these balls positive semidefinite? True is a proof: the matrix is L L'
+/// for some L, guessed in floating point, plus a matrix that is diagonally dominant with a nonnegative diagonal. False says
+/// that no proof was found.
+bool proves_semidefinite(const BallMatrix& matrix);
+
+}  // namespace mixcert_check

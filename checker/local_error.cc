@@ -1,0 +1,135 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+#include "local_error.h"
+
+#include <utility>
+
+namespace mixcert_check {
+namespace {
+
+BallMatrix correlation_of(const GaussianLaw& law) {
+  Balls scale;
+  for (const Ball& variance : law.variances) scale.push_back(variance.is_zero() ? Ball(0.0) : Ball(1.0) / root(variance));
+  return law.covariance.front().rows_scaled(scale).columns_scaled(scale);
+}
+
+/// E (S^{1/2} - Sb^{1/2})^2 by (H.2), S >= least.
+Ball root_deviation(const Ball& variance, const Ball& mean, const Ball& least) {
+  if (!mean.is_positive()) return Ball(2.0) * positive_part(mean);  // it is at most 2 Sb
+  const Ball by_difference = variance / square(root(mean) + root(least));
+  const Ball by_hoelder = Ball(2.0) * mean * (Ball(1.0) - Ball(1.0) / root(Ball(1.0) + variance / square(mean)));
+  return smaller(by_difference, by_hoelder);
+}
+
+/// The same by (Y.27): 2 Sb (1 - (1 - v/2)^{1/4}).
+Ball convex_root_deviation(const Ball& variance, const Ball& mean) {
+  if (!mean.is_positive()) return Ball(2.0) * positive_part(mean);
+  const Ball inside = Ball(1.0) - variance / square(mean) / 2.0;
+  return Ball(2.0) * mean * (inside.is_positive() ? Ball(1.0) - root(root(inside)) : Ball(1.0));
+}
+
+}  // namespace
+
+GaussianLaw first_law(const Layer& layer, const std::vector<double>& input) {
+  const Balls x = balls(input);
+  Balls squares;
+  for (const Ball& value : x) squares.push_back(square(value));
+  GaussianLaw law;
+  law.mean = BallMatrix(layer.outputs, layer.inputs, layer.mean).times(x);
+  law.variances = balls(layer.bias_variance);
+  const Balls spread = layer.variance.empty() ? Balls(law.variances.size())
+                                              : BallMatrix(layer.outputs, layer.inputs, layer.variance).times(squares);
+  for (std::size_t i = 0; i < law.mean.size(); ++i) {
+    law.mean[i] += layer.bias_mean[i];
+    law.variances[i] += spread[i];
+  }
+  return law;
+}
+
+Step::Step(const GaussianLaw& law, const Activation& f, const Layer& next)
+    : next_(next), has_convex_size_(f.has_convex_size()) {
+  for (std::size_t j = 0; j < law.mean.size(); ++j) {
+    const Moments a = moments_of(f, law.mean[j], root(law.variances[j]));
+    const Ball deviation = root(a.variance);
+    mean_.push_back(a.mean);
+    gain_.push_back(a.linear.about() < 0.0 ? -deviation : deviation);
+    linear_.push_back(a.linear - gain_.back());
+    quadratic_.push_back(a.quadratic);
+    rest_.push_back(root(a.variance - square(a.linear) - square(a.quadratic)));
+    second_.push_back(positive_part(a.second));
+    square_slope_.push_back(a.square_slope);
+    square_rest_.push_back(root(a.square_variance - square(a.square_slope)));
+  }
+  if (!law.covariance.empty()) correlation_.push_back(correlation_of(law));
+  compute_noise();
+}
+
+void Step::compute_noise() {
+  noise_mean_ = balls(next_.bias_variance);
+  noise_error_.assign(noise_mean_.size(), Ball(0.0));
+  if (next_.variance.empty()) return;
+  const BallMatrix v(next_.outputs, next_.inputs, next_.variance);
+  const Balls added = v.times(second_);
+  // Var S_l <= sum_ij V_li V_lj (e_i e_j r_ij + r_ij^2 w_i w_j)
+  Balls variance;
+  if (correlation_.empty()) {
+    Balls each;
+    for (std::size_t j = 0; j < mean_.size(); ++j) each.push_back(square(square_slope_[j]) + square(square_rest_[j]));
+    variance = v.squared_entries().times(each);
+  } else {
+    BallMatrix kernel = correlation_.front().rows_scaled(square_slope_).columns_scaled(square_slope_);
+    const BallMatrix further = correlation_.front().squared_entries().rows_scaled(square_rest_).columns_scaled(square_rest_);
+    for (slong i = 0; i < kernel.rows(); ++i) {
+      for (slong j = 0; j < kernel.columns(); ++j) kernel.add(i, j, further.at(i, j));
+    }
+    const BallMatrix carried = v.times(kernel);
+    for (slong l = 0; l < v.rows(); ++l) {
+      Ball total;
+      for (slong j = 0; j < v.columns(); ++j) total += carried.at(l, j) * v.at(l, j);
+      variance.push_back(positive_part(total));
+    }
+  }
+  for (std::size_t l = 0; l < noise_mean_.size(); ++l) {
+    const Ball least = noise_mean_[l];
+    noise_mean_[l] += added[l];
+    noise_error_[l] = root_deviation(variance[l], noise_mean_[l], least);
+    if (has_convex_size_) noise_error_[l] = smaller(noise_error_[l], convex_root_deviation(variance[l], noise_mean_[l]));
+  }
+}
+
+GaussianLaw Step::pushed() const {
+  const BallMatrix m(next_.outputs, next_.inputs, next_.mean);
+  GaussianLaw law;
+  law.mean = m.times(mean_);
+  const BallMatrix factor = m.columns_scaled(gain_);
+  BallMatrix covariance =
+      (correlation_.empty() ? factor : factor.times(correlation_.front())).times(factor.transposed());
+  for (slong l = 0; l < covariance.rows(); ++l) {
+    const auto place = static_cast<std::size_t>(l);
+    law.mean[place] += next_.bias_mean[place];
+    covariance.add(l, l, noise_mean_[place]);
+    law.variances.push_back(positive_part(covariance.at(l, l)));
+  }
+  law.covariance.push_back(std::move(covariance));
+  return law;
+}
+
+Ball Step::squared_error(const Norm& norm) const {
+  const BallMatrix b = mean_gram(norm, next_);
+  Ball total = dot(norm.diagonal, noise_error_);
+  const auto n = static_cast<slong>(mean_.size());
+  for (slong i = 0; i < n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const Ball own = square(linear_[at]) + square(quadratic_[at]) + square(rest_[at]);
+    total += positive_part(b.at(i, i)) * own;
+    if (correlation_.empty()) continue;
+    for (slong j = 0; j < i; ++j) {
+      const auto other = static_cast<std::size_t>(j);
+      const Ball r = correlation_.front().at(i, j), entry = b.at(i, j), size = absolute(r);
+      const Ball signed_part = entry * r * (linear_[at] * linear_[other] + quadratic_[at] * quadratic_[other] * r);
+      total += Ball(2.0) * (signed_part + absolute(entry) * size * square(size) * rest_[at] * rest_[other]);
+    }
+  }
+  return positive_part(total);
+}
+
+}  // namespace mixcert_check

@@ -1,0 +1,102 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+#include "model.h"
+
+#include <openssl/sha.h>
+
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+namespace mixcert_check {
+namespace {
+
+constexpr long kMostNeurons = 1 << 20;
+
+std::string hexadecimal_sha256(const std::string& bytes) {
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+  std::string text;
+  for (const unsigned char byte : digest) {
+    text += "0123456789abcdef"[byte / 16];
+    text += "0123456789abcdef"[byte % 16];
+  }
+  return text;
+}
+
+void know_keys(const Json& entry, const std::set<std::string>& known) {
+  for (const auto& [key, value] : entry.object()) {
+    if (known.count(key) == 0) throw BadFile("not covered: an entry of the architecture with '" + key + "'");
+  }
+}
+
+/// Those of `variance` are not negative; zeros where the file has none.
+std::vector<double> variances(const Block& block, const std::string& name, const std::vector<long>& shape, long count) {
+  if (!block.has(name)) return std::vector<double>(static_cast<std::size_t>(count), 0.0);
+  const std::vector<double>& found = block.values(name, shape);
+  for (const double variance : found) {
+    if (variance < 0.0) throw BadFile("tensor '" + name + "' holds a negative variance");
+  }
+  return found;
+}
+
+Layer dense_layer(const Json& entry, const Block& block, std::set<std::string>& unread) {
+  know_keys(entry, {"type", "name", "in", "out"});
+  const std::string& name = entry.at("name").text();
+  Layer layer;
+  layer.inputs = entry.at("in").whole(kMostNeurons);
+  layer.outputs = entry.at("out").whole(kMostNeurons);
+  const std::vector<long> shape{layer.outputs, layer.inputs};
+  layer.mean = block.values(name + ".weight.mean", shape);
+  if (block.has(name + ".weight.variance")) {
+    layer.variance = variances(block, name + ".weight.variance", shape, layer.outputs * layer.inputs);
+  }
+  layer.bias_mean.assign(static_cast<std::size_t>(layer.outputs), 0.0);
+  if (block.has(name + ".bias.mean")) layer.bias_mean = block.values(name + ".bias.mean", {layer.outputs});
+  layer.bias_variance = variances(block, name + ".bias.variance", {layer.outputs}, layer.outputs);
+  for (const char* part : {".weight.mean", ".weight.variance", ".bias.mean", ".bias.variance"}) unread.erase(name + part);
+  return layer;
+}
+
+void read_architecture(const Block& block, Model& model) {
+  std::set<std::string> unread;
+  for (const auto& [name, tensor] : block.tensors) unread.insert(name);
+  bool after_layer = false;
+  const Json architecture = Json::parse(block.text("architecture"));
+  for (const Json& entry : architecture.list()) {
+    const std::string& type = entry.at("type").text();
+    if (type == "dense" && !after_layer) {
+      model.layers.push_back(dense_layer(entry, block, unread));
+    } else if (type == "activation" && after_layer) {
+      model.activations.push_back(Activation::of(entry));
+    } else {
+      throw BadFile("not covered: '" + type + "' at this place; expected dense layers with activations between them");
+    }
+    after_layer = type == "dense";
+  }
+  if (!after_layer) throw BadFile("not covered: a network that ends with an activation");
+  // Another tensor beside a layer is another law of its weights.
+  if (!unread.empty()) throw BadFile("not covered: tensor '" + *unread.begin() + "'");
+}
+
+}  // namespace
+
+Model read_model(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw BadFile("cannot open " + path);
+  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::istringstream in(bytes);
+  const std::optional<Block> block = read_block(in);
+  if (!block || block->text("format") != "mixcert-network") throw BadFile(path + ": expected a mixcert-network");
+  Model model;
+  model.sha256 = hexadecimal_sha256(bytes);
+  read_architecture(*block, model);
+  for (std::size_t k = 1; k < model.layers.size(); ++k) {
+    if (model.layers[k].inputs != model.layers[k - 1].outputs) throw BadFile(path + ": sizes of layers do not fit");
+  }
+  if (model.layers.size() < 2) throw BadFile("not covered: a network without a hidden layer");
+  return model;
+}
+
+}  // namespace mixcert_check

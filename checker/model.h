@@ -1,0 +1,33 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// The network of a model file, as far as the checker knows networks: dense layers with independent normal weights and
+// biases, or fixed ones, and an activation between each two.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "activation.h"
+#include "safetensors.h"
+
+namespace mixcert_check {
+
+/// y = W a + b: entries of W and b independent and normal.
+struct Layer {
+  long inputs = 0, outputs = 0;
+  std::vector<double> mean;           ///< of W, row by row
+  std::vector<double> variance;       ///< of W; empty where it is fixed
+  std::vector<double> bias_mean;      ///< zeros where there is none
+  std::vector<double> bias_variance;  ///< zeros where it is fixed
+};
+
+struct Model {
+  std::string sha256;  ///< of the file, in hexadecimal digits
+  std::vector<Layer> layers;
+  std::vector<Activation> activations;  ///< [k] stands between layers k and k + 1
+};
+
+/// Throws BadFile, which says so where the network is one that the checker does not cover.
+Model read_model(const std::string& path);
+
+}  // namespace mixcert_check

@@ -1,0 +1,99 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+#include "proof.h"
+
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "local_error.h"
+
+namespace mixcert_check {
+namespace {
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
+std::string length(std::size_t size) { return std::to_string(size); }
+
+/// W2 between the computed Gaussian and N(mean, covariance): means add, and for covariances |C^{1/2} - D^{1/2}|_F^2 is at most
+/// the trace norm of C - D (Powers and Stormer), itself at most n^{1/2} |C - D|_F. For one output it is the difference of the
+/// deviations.
+Ball distance(const GaussianLaw& law, const Balls& mean, const BallMatrix& covariance) {
+  Ball apart;
+  for (std::size_t i = 0; i < mean.size(); ++i) apart += square(law.mean[i] - mean[i]);
+  const BallMatrix& own = law.covariance.front();
+  if (mean.size() == 1) return root(apart + square(root(own.at(0, 0)) - root(covariance.at(0, 0))));
+  Ball spread;
+  for (slong i = 0; i < own.rows(); ++i) {
+    for (slong j = 0; j < own.columns(); ++j) spread += square(own.at(i, j) - covariance.at(i, j));
+  }
+  return root(apart) + root(root(spread * Ball(static_cast<double>(mean.size()))));
+}
+
+Ball carried(const Step& step, const std::vector<Norm>& norms) {
+  Ball total;
+  for (const Norm& norm : norms) total += norm.factor * root(step.squared_error(norm));
+  return total;
+}
+
+}  // namespace
+
+Proof::Proof(const Model& model, Block head) : model_(model), head_(std::move(head)) {
+  if (head_.text("format") != "mixcert-proof" || head_.text("version") != "1") {
+    throw BadFile("expected a mixcert-proof of version 1");
+  }
+  if (head_.text("model") != model.sha256) {
+    throw NotProven("the proof is about another model: its SHA-256 is " + head_.text("model") + ", that of the file " +
+                    model.sha256);
+  }
+}
+
+const std::vector<std::vector<Norm>>& Proof::norms(const std::string& chain) {
+  const auto known = norms_.find(chain);
+  if (known != norms_.end()) return known->second;
+  return norms_.emplace(chain, carried_norms(model_, head_, chain)).first->second;
+}
+
+Checked Proof::check(const Block& claim) {
+  const std::size_t last = model_.layers.size() - 1;
+  const long outputs = model_.layers.back().outputs;
+  const Json named = Json::parse(claim.text("chains"));
+  const std::vector<Json>& chains = named.list();
+  if (chains.size() != last) {
+    throw BadFile("chains: expected " + length(last) + ", one for each hidden layer, got " + length(chains.size()));
+  }
+  Checked checked;
+  checked.input = Json::parse(claim.text("index")).whole(1L << 40);
+  checked.claimed = claim.values("w2_bound", {1}).front();
+  const BallMatrix covariance(outputs, outputs, claim.values("covariance", {outputs, outputs}));
+  for (slong i = 0; i < outputs; ++i) {
+    for (slong j = 0; j < i; ++j) {
+      if (!(covariance.at(i, j) - covariance.at(j, i)).is_zero()) throw NotProven("the covariance is not symmetric");
+    }
+  }
+  if (!proves_semidefinite(covariance)) throw NotProven("the covariance was not proven positive semidefinite");
+
+  GaussianLaw law = first_law(model_.layers[0], claim.values("input", {model_.layers[0].inputs}));
+  Ball total;
+  std::string terms;
+  for (std::size_t k = 1; k <= last; ++k) {
+    const Step step(law, model_.activations[k - 1], model_.layers[k]);
+    const Ball term =
+        carried(step, k == last ? std::vector<Norm>{output_norm(model_)} : norms(chains[k - 1].text())[k]);
+    total += term;
+    terms += (k > 1 ? ", layer " : "layer ") + length(k) + " " + number(upper_end(term));
+    law = step.pushed();
+  }
+  const Ball apart = distance(law, balls(claim.values("mean", {outputs})), covariance);
+  checked.proven = upper_end(total + apart);
+  if (!(checked.proven <= checked.claimed)) {
+    throw NotProven("the claimed bound " + number(checked.claimed) + " is below what was proven, " + number(checked.proven) +
+                    " (" + terms + ", the Gaussian itself " + number(upper_end(apart)) + ")");
+  }
+  return checked;
+}
+
+}  // namespace mixcert_check
