@@ -53,7 +53,8 @@ struct Smooth {
 /// 2 / pi^{1/2}
 Ball steepest_error_function() { return Ball(2.0) / root(Ball::pi()); }
 
-/// P(N(0,1) < -t) - t phi(t), t = 2^{1/2}: gelu'' = phi(z) (2 - z^2), so that gelu' is least at -t; gelu'(-z) = 1 - gelu'(z).
+/// P(N(0,1) < -t) - t phi(t), t = 2^{1/2}: gelu'' = phi(z) (2 - z^2), so that gelu' is least at -t; gelu'(-z)
+/// = 1 - gelu'(z).
 Ball least_gelu_slope() {
   const Ball t = root(2.0);
   return complementary_error(1.0) / 2.0 - t * exponential(-1.0) / root(Ball(2.0) * Ball::pi());
@@ -65,7 +66,8 @@ const std::map<std::string, Smooth>& smooth_functions() {
       {"tanh", {hyperbolic_tangent, 0.7853, 2.0, 0.0, 1.0}},
       {"sigmoid", {logistic, 1.5707, 0.5, 0.0, 0.25}},
       {"softplus", {soft_plus, 1.5707, 1.0, 0.0, 1.0}},
-      // (1 + t)/2 + 1/(4 c^{1/2}) + w/(4c), c = 1/2, t = 1: 2.1390; slopes: their least is -0.09983932012886694 (A.2)
+      // (1 + t)/2 + 1/(4 c^{1/2}) + w/(4c), c = 1/2, t = 1: 2.1390; slopes: their least is
+      // -0.09983932012886694 (A.2)
       {"silu", {sigmoid_linear_unit, 1.5707, 2.14, -0.099839320128867, 1.099839320128867}},
       // 1.12838 e^{w^2} = 3.0673
       {"erf", {error_function, 1.0, 3.0674, 0.0, steepest_error_function()}},

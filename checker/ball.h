@@ -1,8 +1,8 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Real numbers as balls, by Arb: every operation returns a ball that holds the exact result for all numbers of its
-// operands' balls. What the checker concludes from balls holds for the numbers themselves; there is no rounding to think
-// of anywhere else in it.
+// Real numbers as balls, by Arb: every operation returns a ball that holds the exact result for all numbers
+// of its operands' balls. What the checker concludes from balls holds for the numbers themselves; there is no
+// rounding to think of anywhere else in it.
 #pragma once
 
 #include <arb.h>

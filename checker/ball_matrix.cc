@@ -6,7 +6,8 @@
 
 namespace mixcert_check {
 
-BallMatrix::BallMatrix(slong rows, slong columns, const std::vector<double>& values) : BallMatrix(rows, columns) {
+BallMatrix::BallMatrix(slong rows, slong columns, const std::vector<double>& values)
+    : BallMatrix(rows, columns) {
   for (slong i = 0; i < rows; ++i) {
     for (slong j = 0; j < columns; ++j) {
       arb_set_d(arb_mat_entry(matrix_, i, j), values[static_cast<std::size_t>(i * columns + j)]);
@@ -18,7 +19,9 @@ BallMatrix::BallMatrix(const BallMatrix& other) : BallMatrix(other.rows(), other
   arb_mat_set(matrix_, other.matrix_);
 }
 
-BallMatrix::BallMatrix(BallMatrix&& other) noexcept : BallMatrix(0, 0) { arb_mat_swap(matrix_, other.matrix_); }
+BallMatrix::BallMatrix(BallMatrix&& other) noexcept : BallMatrix(0, 0) {
+  arb_mat_swap(matrix_, other.matrix_);
+}
 
 BallMatrix& BallMatrix::operator=(BallMatrix other) noexcept {
   arb_mat_swap(matrix_, other.matrix_);
@@ -112,8 +115,8 @@ Balls balls(const std::vector<double>& values) { return {values.begin(), values.
 
 namespace {
 
-/// Cholesky's factor of the matrix less `shift` on its diagonal, in floating point: a guess. Nothing where a pivot is not
-/// positive.
+/// Cholesky's factor of the matrix less `shift` on its diagonal, in floating point: a guess. Nothing where a
+/// pivot is not positive.
 std::optional<std::vector<double>> guessed_factor(std::vector<double> a, slong n, double shift) {
   const auto entry = [&a, n](slong i, slong j) -> double& { return a[static_cast<std::size_t>(i * n + j)]; };
   for (slong j = 0; j < n; ++j) {
@@ -149,7 +152,8 @@ BallMatrix equilibrated(const BallMatrix& matrix) {
   for (slong i = 0; i < matrix.rows(); ++i) {
     const double size = matrix.at(i, i).about();
     // A power of two: exact.
-    scale.emplace_back(size > 0.0 && std::isfinite(size) ? std::exp2(-std::round(0.5 * std::log2(size))) : 1.0);
+    scale.emplace_back(size > 0.0 && std::isfinite(size) ? std::exp2(-std::round(0.5 * std::log2(size)))
+                                                         : 1.0);
   }
   return matrix.rows_scaled(scale).columns_scaled(scale);
 }
@@ -164,7 +168,8 @@ bool proves_semidefinite(const BallMatrix& matrix) {
   for (slong i = 0; i < n; ++i) {
     for (slong j = 0; j < n; ++j) middle.push_back(scaled.at(i, j).about());
   }
-  // The rest is about `shift` on the diagonal and the rounding of the guess off it, a few units for each of n entries.
+  // The rest is about `shift` on the diagonal and the rounding of the guess off it, a few units for each of n
+  // entries.
   for (double units = 4.0; units < 1e7; units *= 8.0) {
     const double shift = units * static_cast<double>(n) * 0x1.0p-52;
     const auto factor = guessed_factor(middle, n, shift);
@@ -178,6 +183,18 @@ bool proves_semidefinite(const BallMatrix& matrix) {
     if (is_dominant(rest)) return true;
   }
   return false;
+}
+
+Ball least_eigenvalue(const BallMatrix& matrix) {
+  double smallest = INFINITY;
+  for (slong i = 0; i < matrix.rows(); ++i) smallest = std::fmin(smallest, matrix.at(i, i).about());
+  if (!(smallest > 0.0)) return 0.0;
+  for (double share = 0.5; share > 1e-12; share /= 4.0) {
+    BallMatrix rest(matrix);
+    for (slong i = 0; i < matrix.rows(); ++i) rest.add(i, i, -share * smallest);
+    if (proves_semidefinite(rest)) return share * smallest;
+  }
+  return 0.0;
 }
 
 }  // namespace mixcert_check

@@ -47,9 +47,13 @@ Ball dot(const Balls& a, const Balls& b);
 Ball sum(const Balls& a);
 Balls balls(const std::vector<double>& values);
 
-/// Is every symmetric matrix whose entries lie in these balls positive semidefinite? True is a proof: the matrix is L L'
-/// for some L, guessed in floating point, plus a matrix that is diagonally dominant with a nonnegative diagonal. False says
-/// that no proof was found.
+/// Is every symmetric matrix whose entries lie in these balls positive semidefinite? True is a proof: the
+/// matrix is L L' for some L, guessed in floating point, plus a matrix that is diagonally dominant with a
+/// nonnegative diagonal. False says that no proof was found.
 bool proves_semidefinite(const BallMatrix& matrix);
+
+/// No more than the least eigenvalue of such a matrix, by the same proof: one of the smallest diagonal entry
+/// times 1/2, 1/8, 1/32, ..; zero where none of them is proven.
+Ball least_eigenvalue(const BallMatrix& matrix);
 
 }  // namespace mixcert_check

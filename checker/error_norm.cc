@@ -4,8 +4,8 @@
 namespace mixcert_check {
 namespace {
 
-// Norms double with every layer on the way; from here on one diagonal metric takes the place of two norms. Another number
-// would be as true.
+// Norms double with every layer on the way; from here on one diagonal metric takes the place of two norms.
+// Another number would be as true.
 constexpr std::size_t kMostNorms = 8;
 
 BallMatrix weight_mean(const Layer& layer) { return {layer.outputs, layer.inputs, layer.mean}; }
@@ -14,7 +14,8 @@ BallMatrix weight_mean(const Layer& layer) { return {layer.outputs, layer.inputs
 BallMatrix second_moment(const Norm& norm, const Layer& layer) {
   BallMatrix a = mean_gram(norm, layer);
   if (layer.variance.empty()) return a;
-  const Balls added = BallMatrix(layer.outputs, layer.inputs, layer.variance).transposed().times(norm.diagonal);
+  const Balls added =
+      BallMatrix(layer.outputs, layer.inputs, layer.variance).transposed().times(norm.diagonal);
   for (slong j = 0; j < layer.inputs; ++j) a.add(j, j, added[static_cast<std::size_t>(j)]);
   return a;
 }
@@ -61,7 +62,8 @@ Norm output_norm(const Model& model) {
   return {1.0, Balls(static_cast<std::size_t>(model.layers.back().outputs), Ball(1.0)), {}};
 }
 
-std::vector<std::vector<Norm>> carried_norms(const Model& model, const Block& proof, const std::string& chain) {
+std::vector<std::vector<Norm>> carried_norms(const Model& model, const Block& proof,
+                                             const std::string& chain) {
   const std::size_t last = model.layers.size() - 1;
   std::vector<std::vector<Norm>> norms(last + 1);
   norms[last].push_back(output_norm(model));
@@ -73,8 +75,9 @@ std::vector<std::vector<Norm>> carried_norms(const Model& model, const Block& pr
     const Ball centre = split ? (f.lowest_slope() + f.highest_slope()) / 2.0 : Ball(0.0);
     const Ball stray = larger(f.highest_slope() - centre, centre - f.lowest_slope());
     const std::string name = "metric/" + chain + "/" + std::to_string(k);
-    const std::vector<Balls> g = stray.is_zero() ? std::vector<Balls>(behind.size())
-                                                 : metrics(proof, name, behind.size(), model.layers[k].outputs);
+    const std::vector<Balls> g = stray.is_zero()
+                                     ? std::vector<Balls>(behind.size())
+                                     : metrics(proof, name, behind.size(), model.layers[k].outputs);
     for (std::size_t i = 0; i < behind.size(); ++i) {
       BallMatrix a = second_moment(behind[i], model.layers[k + 1]);
       if (!stray.is_zero()) prove_feasible(g[i], a, name);

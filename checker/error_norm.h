@@ -27,10 +27,11 @@ struct NotProven : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Of a chain of metrics that a proof names: element [k] is a list of norms on the outputs of layer k, whose sum bounds the
-/// error at the network's output; element 0 is empty, since the first layer's law is exact. Throws NotProven where a metric
-/// is not feasible.
-std::vector<std::vector<Norm>> carried_norms(const Model& model, const Block& proof, const std::string& chain);
+/// Of a chain of metrics that a proof names: element [k] is a list of norms on the outputs of layer k, whose
+/// sum bounds the error at the network's output; element 0 is empty, since the first layer's law is exact.
+/// Throws NotProven where a metric is not feasible.
+std::vector<std::vector<Norm>> carried_norms(const Model& model, const Block& proof,
+                                             const std::string& chain);
 
 /// The same at the last layer, whatever the chain.
 Norm output_norm(const Model& model);

@@ -22,7 +22,8 @@ class JsonReader {
     throw BadFile("JSON, byte " + std::to_string(at_) + ": " + what);
   }
   void skip() {
-    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
+    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos)
+      ++at_;
   }
   char peek() {
     skip();
@@ -42,13 +43,18 @@ class JsonReader {
     if (depth > 32) fail("nested too deeply");
     Json made;
     switch (peek()) {
-      case '{': read_object(made, depth); break;
-      case '[': read_list(made, depth); break;
+      case '{':
+        read_object(made, depth);
+        break;
+      case '[':
+        read_list(made, depth);
+        break;
       case '"':
         made.kind_ = Json::Kind::Text;
         made.text_ = read_text();
         break;
-      default: read_plain(made);
+      default:
+        read_plain(made);
     }
     return made;
   }

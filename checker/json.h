@@ -20,7 +20,8 @@ class Json {
  public:
   enum class Kind { Null, Boolean, Number, Text, List, Object };
 
-  /// Throws BadFile with the place where the text is no JSON; nesting deeper than 32 and keys given twice are refused.
+  /// Throws BadFile with the place where the text is no JSON; nesting deeper than 32 and keys given twice are
+  /// refused.
   static Json parse(std::string_view text);
 
   [[nodiscard]] Kind kind() const { return kind_; }

@@ -8,7 +8,8 @@ namespace {
 
 BallMatrix correlation_of(const GaussianLaw& law) {
   Balls scale;
-  for (const Ball& variance : law.variances) scale.push_back(variance.is_zero() ? Ball(0.0) : Ball(1.0) / root(variance));
+  for (const Ball& variance : law.variances)
+    scale.push_back(variance.is_zero() ? Ball(0.0) : Ball(1.0) / root(variance));
   return law.covariance.front().rows_scaled(scale).columns_scaled(scale);
 }
 
@@ -16,7 +17,8 @@ BallMatrix correlation_of(const GaussianLaw& law) {
 Ball root_deviation(const Ball& variance, const Ball& mean, const Ball& least) {
   if (!mean.is_positive()) return Ball(2.0) * positive_part(mean);  // it is at most 2 Sb
   const Ball by_difference = variance / square(root(mean) + root(least));
-  const Ball by_hoelder = Ball(2.0) * mean * (Ball(1.0) - Ball(1.0) / root(Ball(1.0) + variance / square(mean)));
+  const Ball by_hoelder =
+      Ball(2.0) * mean * (Ball(1.0) - Ball(1.0) / root(Ball(1.0) + variance / square(mean)));
   return smaller(by_difference, by_hoelder);
 }
 
@@ -36,8 +38,9 @@ GaussianLaw first_law(const Layer& layer, const std::vector<double>& input) {
   GaussianLaw law;
   law.mean = BallMatrix(layer.outputs, layer.inputs, layer.mean).times(x);
   law.variances = balls(layer.bias_variance);
-  const Balls spread = layer.variance.empty() ? Balls(law.variances.size())
-                                              : BallMatrix(layer.outputs, layer.inputs, layer.variance).times(squares);
+  const Balls spread = layer.variance.empty()
+                           ? Balls(law.variances.size())
+                           : BallMatrix(layer.outputs, layer.inputs, layer.variance).times(squares);
   for (std::size_t i = 0; i < law.mean.size(); ++i) {
     law.mean[i] += layer.bias_mean[i];
     law.variances[i] += spread[i];
@@ -73,11 +76,13 @@ void Step::compute_noise() {
   Balls variance;
   if (correlation_.empty()) {
     Balls each;
-    for (std::size_t j = 0; j < mean_.size(); ++j) each.push_back(square(square_slope_[j]) + square(square_rest_[j]));
+    for (std::size_t j = 0; j < mean_.size(); ++j)
+      each.push_back(square(square_slope_[j]) + square(square_rest_[j]));
     variance = v.squared_entries().times(each);
   } else {
     BallMatrix kernel = correlation_.front().rows_scaled(square_slope_).columns_scaled(square_slope_);
-    const BallMatrix further = correlation_.front().squared_entries().rows_scaled(square_rest_).columns_scaled(square_rest_);
+    const BallMatrix further =
+        correlation_.front().squared_entries().rows_scaled(square_rest_).columns_scaled(square_rest_);
     for (slong i = 0; i < kernel.rows(); ++i) {
       for (slong j = 0; j < kernel.columns(); ++j) kernel.add(i, j, further.at(i, j));
     }
@@ -92,7 +97,8 @@ void Step::compute_noise() {
     const Ball least = noise_mean_[l];
     noise_mean_[l] += added[l];
     noise_error_[l] = root_deviation(variance[l], noise_mean_[l], least);
-    if (has_convex_size_) noise_error_[l] = smaller(noise_error_[l], convex_root_deviation(variance[l], noise_mean_[l]));
+    if (has_convex_size_)
+      noise_error_[l] = smaller(noise_error_[l], convex_root_deviation(variance[l], noise_mean_[l]));
   }
 }
 
@@ -125,7 +131,8 @@ Ball Step::squared_error(const Norm& norm) const {
     for (slong j = 0; j < i; ++j) {
       const auto other = static_cast<std::size_t>(j);
       const Ball r = correlation_.front().at(i, j), entry = b.at(i, j), size = absolute(r);
-      const Ball signed_part = entry * r * (linear_[at] * linear_[other] + quadratic_[at] * quadratic_[other] * r);
+      const Ball signed_part =
+          entry * r * (linear_[at] * linear_[other] + quadratic_[at] * quadratic_[other] * r);
       total += Ball(2.0) * (signed_part + absolute(entry) * size * square(size) * rest_[at] * rest_[other]);
     }
   }

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// One Gaussian through an activation and a layer, and what the Gaussian that takes its place costs, docs/theory/
-// moment-method.md (H.1) to (H.3). In balls every number is exact: none of (H.5) is needed.
+// One Gaussian through an activation and a layer, and what the Gaussian that takes its place costs,
+// docs/theory/ moment-method.md (H.1) to (H.3). In balls every number is exact: none of (H.5) is needed.
 #pragma once
 
 #include <vector>
@@ -28,7 +28,8 @@ class Step {
 
   /// The Gaussian q+ of (H.3).
   [[nodiscard]] GaussianLaw pushed() const;
-  /// No less than E |y - y^|_Q^2, y of the true law and y^ of q+: (H.3), its noise by (H.2), or (Y.27) where that is smaller.
+  /// No less than E |y - y^|_Q^2, y of the true law and y^ of q+: (H.3), its noise by (H.2), or (Y.27) where
+  /// that is smaller.
   [[nodiscard]] Ball squared_error(const Norm& norm) const;
 
  private:

@@ -17,8 +17,10 @@ using namespace mixcert_check;
 constexpr const char* kUsage =
     "Usage: mixcert-check MODEL PROOF\n"
     "\n"
-    "Proves anew, with real interval arithmetic and without the engine's code, what `mixcert certify --proof PROOF` claims\n"
-    "about MODEL: at every input, W2(the network's output law, the Gaussian in PROOF) <= the bound in PROOF.\n"
+    "Proves anew, with real interval arithmetic and without the engine's code, what `mixcert certify --proof "
+    "PROOF` claims\n"
+    "about MODEL: at every input, W2(the network's output law, the Gaussian in PROOF) <= the bound in "
+    "PROOF.\n"
     "\n"
     "Exit status: 0 all is proven, 1 something is not, 2 a file cannot be read or is not covered.\n"
     "\n"
@@ -42,7 +44,8 @@ int check(const std::string& model_path, const std::string& proof_path) {
     if (checked.proven > 0.0) slack = std::max(slack, checked.claimed / checked.proven);
   }
   if (inputs == 0) throw BadFile(proof_path + " claims nothing");
-  std::printf("checked: W2 <= %.6g at all %ld inputs (claimed over proven: at most %.9g)\n", largest, inputs, slack);
+  std::printf("checked: W2 <= %.6g at all %ld inputs (claimed over proven: at most %.9g)\n", largest, inputs,
+              slack);
   return 0;
 }
 

@@ -32,7 +32,8 @@ void know_keys(const Json& entry, const std::set<std::string>& known) {
 }
 
 /// Those of `variance` are not negative; zeros where the file has none.
-std::vector<double> variances(const Block& block, const std::string& name, const std::vector<long>& shape, long count) {
+std::vector<double> variances(const Block& block, const std::string& name, const std::vector<long>& shape,
+                              long count) {
   if (!block.has(name)) return std::vector<double>(static_cast<std::size_t>(count), 0.0);
   const std::vector<double>& found = block.values(name, shape);
   for (const double variance : found) {
@@ -55,7 +56,8 @@ Layer dense_layer(const Json& entry, const Block& block, std::set<std::string>& 
   layer.bias_mean.assign(static_cast<std::size_t>(layer.outputs), 0.0);
   if (block.has(name + ".bias.mean")) layer.bias_mean = block.values(name + ".bias.mean", {layer.outputs});
   layer.bias_variance = variances(block, name + ".bias.variance", {layer.outputs}, layer.outputs);
-  for (const char* part : {".weight.mean", ".weight.variance", ".bias.mean", ".bias.variance"}) unread.erase(name + part);
+  for (const char* part : {".weight.mean", ".weight.variance", ".bias.mean", ".bias.variance"})
+    unread.erase(name + part);
   return layer;
 }
 
@@ -66,12 +68,15 @@ void read_architecture(const Block& block, Model& model) {
   const Json architecture = Json::parse(block.text("architecture"));
   for (const Json& entry : architecture.list()) {
     const std::string& type = entry.at("type").text();
-    if (type == "dense" && !after_layer) {
+    if (type == "dense") {
+      // Two in a row have the identity between them.
+      if (after_layer) model.activations.push_back(Activation::of(Json::parse(R"({"function":"identity"})")));
       model.layers.push_back(dense_layer(entry, block, unread));
     } else if (type == "activation" && after_layer) {
       model.activations.push_back(Activation::of(entry));
     } else {
-      throw BadFile("not covered: '" + type + "' at this place; expected dense layers with activations between them");
+      throw BadFile("not covered: '" + type +
+                    "' at this place; expected dense layers with activations between them");
     }
     after_layer = type == "dense";
   }
@@ -88,12 +93,14 @@ Model read_model(const std::string& path) {
   const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   std::istringstream in(bytes);
   const std::optional<Block> block = read_block(in);
-  if (!block || block->text("format") != "mixcert-network") throw BadFile(path + ": expected a mixcert-network");
+  if (!block || block->text("format") != "mixcert-network")
+    throw BadFile(path + ": expected a mixcert-network");
   Model model;
   model.sha256 = hexadecimal_sha256(bytes);
   read_architecture(*block, model);
   for (std::size_t k = 1; k < model.layers.size(); ++k) {
-    if (model.layers[k].inputs != model.layers[k - 1].outputs) throw BadFile(path + ": sizes of layers do not fit");
+    if (model.layers[k].inputs != model.layers[k - 1].outputs)
+      throw BadFile(path + ": sizes of layers do not fit");
   }
   if (model.layers.size() < 2) throw BadFile("not covered: a network without a hidden layer");
   return model;

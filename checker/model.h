@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The network of a model file, as far as the checker knows networks: dense layers with independent normal weights and
-// biases, or fixed ones, and an activation between each two.
+// The network of a model file, as far as the checker knows networks: dense layers with independent normal
+// weights and biases, or fixed ones, and an activation between each two.
 #pragma once
 
 #include <string>

@@ -27,7 +27,8 @@ Moments of_lines(const Activation& f, const Ball& m, const Ball& s) {
   const Ball h1 = p - t * q;
   const Ball h2 = (Ball(1.0) + t2) * q - t * p;
   const Ball h4 = (square(t2) + Ball(6.0) * t2 + Ball(3.0)) * q - (t * t2 + Ball(5.0) * t) * p;
-  const Ball k = (f.right() - f.left()) * s, d = square(o) - square(b), s2 = square(s), m2 = square(m), b2 = square(b);
+  const Ball k = (f.right() - f.left()) * s, d = square(o) - square(b), s2 = square(s), m2 = square(m),
+             b2 = square(b);
   Moments made;
   made.mean = b * m + k * h1;
   made.linear = b * s + Ball(sigma) * k * q;
@@ -48,8 +49,8 @@ struct Power {
 };
 // What is summed: E G^p x^q phi.
 constexpr std::array<Power, 7> kPowers{{{1, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 1}, {3, 0}, {4, 0}}};
-constexpr double kReach = 15.0;          // nodes reach so far: phi(15) = 5e-50
-constexpr double kDiscretisation = 75.0; // of the exponent: e^-75 = 3e-33
+constexpr double kReach = 15.0;           // nodes reach so far: phi(15) = 5e-50
+constexpr double kDiscretisation = 75.0;  // of the exponent: e^-75 = 3e-33
 constexpr double kMostNodes = 1e6;
 
 Ball whole_power(const Ball& x, int exponent) {
@@ -58,8 +59,9 @@ Ball whole_power(const Ball& x, int exponent) {
   return made;
 }
 
-/// A step and what it costs: the rule's error is at most 2 N / (e^{2 pi a/d} - 1), N = e^{a^2/2} B(a + 1.3161), where
-/// |G^p x^q| <= B(|x|) = slope^p |x|^{p+q} in |Im x| <= a, as |f'| <= slope between m and m + s x.
+/// A step and what it costs: the rule's error is at most 2 N / (e^{2 pi a/d} - 1), N = e^{a^2/2} B(a
+/// + 1.3161), where |G^p x^q| <= B(|x|) = slope^p |x|^{p+q} in |Im x| <= a, as |f'| <= slope between m and m
+/// + s x.
 struct Rule {
   double half_width;  ///< a
   double step;        ///< d
@@ -72,13 +74,14 @@ Rule rule_for(const Activation& f, const Ball& s) {
   return rule;
 }
 
-/// Both sides beyond the last node n d = reach: x^4 phi(x) falls there, at the rate x - 4/x or faster, so that the sum is
-/// below the integral, slope^p reach^k phi(reach) / (reach - 4 / reach), k <= 4.
+/// Both sides beyond the last node n d = reach: x^4 phi(x) falls there, at the rate x - 4/x or faster, so
+/// that the sum is below the integral, slope^p reach^k phi(reach) / (reach - 4 / reach), k <= 4.
 Ball error_of(const Rule& rule, const Activation& f, const Power& power, const Ball& reach) {
   const Ball a = rule.half_width, size = whole_power(f.strip().slope, power.of_g);
   const int degree = power.of_g + power.of_x;
   const Ball strip = exponential(square(a) / 2.0) * size * whole_power(a + Ball(1.3161), degree);
-  const Ball grid = Ball(2.0) * strip / (exponential(Ball(2.0) * Ball::pi() * a / Ball(rule.step)) - Ball(1.0));
+  const Ball grid =
+      Ball(2.0) * strip / (exponential(Ball(2.0) * Ball::pi() * a / Ball(rule.step)) - Ball(1.0));
   const Ball beyond = size * whole_power(reach, degree) * normal_density(reach) / (reach - Ball(4.0) / reach);
   return grid + Ball(2.0) * beyond;
 }
@@ -87,7 +90,8 @@ std::array<Ball, 7> sums_of(const Activation& f, const Ball& m, const Ball& s, c
   const Rule rule = rule_for(f, s);
   const double count = std::ceil(kReach / rule.step);
   std::array<Ball, 7> sums;
-  if (!(rule.step > 0.0 && count <= kMostNodes)) throw BadFile("not covered: a deviation too large for an activation");
+  if (!(rule.step > 0.0 && count <= kMostNodes))
+    throw BadFile("not covered: a deviation too large for an activation");
   const long nodes = static_cast<long>(count);
   for (long i = -nodes; i <= nodes; ++i) {
     const Ball x = Ball(rule.step) * Ball(static_cast<double>(i));

@@ -18,9 +18,11 @@ std::string number(double value) {
 
 std::string length(std::size_t size) { return std::to_string(size); }
 
-/// W2 between the computed Gaussian and N(mean, covariance): means add, and for covariances |C^{1/2} - D^{1/2}|_F^2 is at most
-/// the trace norm of C - D (Powers and Stormer), itself at most n^{1/2} |C - D|_F. For one output it is the difference of the
-/// deviations.
+/// W2 between the computed Gaussian and N(mean, covariance): that of the means and, by the coupling of both
+/// with one standard normal vector, |C^{1/2} - D^{1/2}|_F. Its square is at most the trace norm of C - D
+/// (Powers and Stormer), itself at most n^{1/2} |C - D|_F; and it is at most |C - D|_F / (c^{1/2} + d^{1/2}),
+/// c and d their least eigenvalues: X = C^{1/2} - D^{1/2} solves C^{1/2} X + X D^{1/2} = C - D. For one
+/// output it is the difference of the deviations.
 Ball distance(const GaussianLaw& law, const Balls& mean, const BallMatrix& covariance) {
   Ball apart;
   for (std::size_t i = 0; i < mean.size(); ++i) apart += square(law.mean[i] - mean[i]);
@@ -30,7 +32,9 @@ Ball distance(const GaussianLaw& law, const Balls& mean, const BallMatrix& covar
   for (slong i = 0; i < own.rows(); ++i) {
     for (slong j = 0; j < own.columns(); ++j) spread += square(own.at(i, j) - covariance.at(i, j));
   }
-  return root(apart) + root(root(spread * Ball(static_cast<double>(mean.size()))));
+  const Ball by_trace = root(root(spread * Ball(static_cast<double>(mean.size()))));
+  const Ball least = root(least_eigenvalue(own)) + root(least_eigenvalue(covariance));
+  return root(apart) + (least.is_positive() ? smaller(by_trace, root(spread) / least) : by_trace);
 }
 
 Ball carried(const Step& step, const std::vector<Norm>& norms) {
@@ -46,8 +50,8 @@ Proof::Proof(const Model& model, Block head) : model_(model), head_(std::move(he
     throw BadFile("expected a mixcert-proof of version 1");
   }
   if (head_.text("model") != model.sha256) {
-    throw NotProven("the proof is about another model: its SHA-256 is " + head_.text("model") + ", that of the file " +
-                    model.sha256);
+    throw NotProven("the proof is about another model: its SHA-256 is " + head_.text("model") +
+                    ", that of the file " + model.sha256);
   }
 }
 
@@ -63,7 +67,8 @@ Checked Proof::check(const Block& claim) {
   const Json named = Json::parse(claim.text("chains"));
   const std::vector<Json>& chains = named.list();
   if (chains.size() != last) {
-    throw BadFile("chains: expected " + length(last) + ", one for each hidden layer, got " + length(chains.size()));
+    throw BadFile("chains: expected " + length(last) + ", one for each hidden layer, got " +
+                  length(chains.size()));
   }
   Checked checked;
   checked.input = Json::parse(claim.text("index")).whole(1L << 40);
@@ -71,10 +76,12 @@ Checked Proof::check(const Block& claim) {
   const BallMatrix covariance(outputs, outputs, claim.values("covariance", {outputs, outputs}));
   for (slong i = 0; i < outputs; ++i) {
     for (slong j = 0; j < i; ++j) {
-      if (!(covariance.at(i, j) - covariance.at(j, i)).is_zero()) throw NotProven("the covariance is not symmetric");
+      if (!(covariance.at(i, j) - covariance.at(j, i)).is_zero())
+        throw NotProven("the covariance is not symmetric");
     }
   }
-  if (!proves_semidefinite(covariance)) throw NotProven("the covariance was not proven positive semidefinite");
+  if (!proves_semidefinite(covariance))
+    throw NotProven("the covariance was not proven positive semidefinite");
 
   GaussianLaw law = first_law(model_.layers[0], claim.values("input", {model_.layers[0].inputs}));
   Ball total;
@@ -90,8 +97,9 @@ Checked Proof::check(const Block& claim) {
   const Ball apart = distance(law, balls(claim.values("mean", {outputs})), covariance);
   checked.proven = upper_end(total + apart);
   if (!(checked.proven <= checked.claimed)) {
-    throw NotProven("the claimed bound " + number(checked.claimed) + " is below what was proven, " + number(checked.proven) +
-                    " (" + terms + ", the Gaussian itself " + number(upper_end(apart)) + ")");
+    throw NotProven("the claimed bound " + number(checked.claimed) + " is below what was proven, " +
+                    number(checked.proven) + " (" + terms + ", the Gaussian itself " +
+                    number(upper_end(apart)) + ")");
   }
   return checked;
 }

@@ -50,7 +50,8 @@ Place place_of(const std::string& name, const Json& entry) {
     if (place.count > kMostNumbers) throw BadFile("tensor '" + name + "' is too large");
   }
   const std::string& type = entry.at("dtype").text();
-  if (type != "F64" && type != "F32") throw BadFile("tensor '" + name + "': expected F32 or F64, got " + type);
+  if (type != "F64" && type != "F32")
+    throw BadFile("tensor '" + name + "': expected F32 or F64, got " + type);
   place.width = type == "F64" ? 8 : 4;
   const auto& ends = entry.at("data_offsets").list();
   if (ends.size() != 2) throw BadFile("tensor '" + name + "': expected two offsets");
@@ -67,7 +68,8 @@ void refuse_overlaps(std::vector<Place> places) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });
   for (std::size_t i = 1; i < places.size(); ++i) {
-    if (places[i].begin < places[i - 1].end) throw BadFile("tensor '" + places[i].name + "' shares bytes with another");
+    if (places[i].begin < places[i - 1].end)
+      throw BadFile("tensor '" + places[i].name + "' shares bytes with another");
   }
 }
 
@@ -77,7 +79,8 @@ std::vector<double> numbers(const Place& place, const std::string& data) {
     const std::uint64_t bits = little_endian(data.data() + place.begin + i * place.width, place.width);
     values.push_back(place.width == 8 ? std::bit_cast<double>(bits)
                                       : std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
-    if (!std::isfinite(values.back())) throw BadFile("tensor '" + place.name + "' holds a number that is not finite");
+    if (!std::isfinite(values.back()))
+      throw BadFile("tensor '" + place.name + "' holds a number that is not finite");
   }
   return values;
 }
@@ -115,7 +118,8 @@ std::optional<Block> read_block(std::istream& in) {
   }
   refuse_overlaps(places);
   const std::string data = read_bytes(in, static_cast<std::uint64_t>(bytes));
-  for (const Place& place : places) block.tensors.emplace(place.name, Tensor{place.shape, numbers(place, data)});
+  for (const Place& place : places)
+    block.tensors.emplace(place.name, Tensor{place.shape, numbers(place, data)});
   return block;
 }
 

@@ -1,6 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The safetensors format: a length, a header in JSON, numbers. A model is one such block; a proof is several in a row.
+// The safetensors format: a length, a header in JSON, numbers. A model is one such block; a proof is several
+// in a row.
 #pragma once
 
 #include <istream>
@@ -24,7 +25,8 @@ struct Block {
 
   /// Throw BadFile where there is none, or where it has another shape.
   [[nodiscard]] const std::string& text(const std::string& key) const;
-  [[nodiscard]] const std::vector<double>& values(const std::string& name, const std::vector<long>& shape) const;
+  [[nodiscard]] const std::vector<double>& values(const std::string& name,
+                                                  const std::vector<long>& shape) const;
   [[nodiscard]] bool has(const std::string& name) const { return tensors.count(name) > 0; }
 };
 

@@ -184,10 +184,10 @@ void run_certify(CertifyArguments arguments) {
   if (arguments.proof) arguments.options = options_with_proof(wanted);
   arguments.options.validate();
   check_resume(arguments);
-  check_outputs(
-      arguments.models.files(),
-      {{"--out", arguments.out}, {"--json", arguments.json}, {"--proof", arguments.proof},
-       {"--report", arguments.report.report}});
+  check_outputs(arguments.models.files(), {{"--out", arguments.out},
+                                           {"--json", arguments.json},
+                                           {"--proof", arguments.proof},
+                                           {"--report", arguments.report.report}});
   const ReadLimits limits = limits_of(arguments.options);
   const Subject subject = load_subject(arguments.models, limits);
   if (arguments.options.joint) subject.refuse_joint_noise();
@@ -236,7 +236,8 @@ void add_certify_command(CLI::App& app) {
   command->add_option("--out", arguments->out, "write mixtures and bounds (.npz)")->type_name("FILE");
   command->add_option("--json", arguments->json, "write every bound and where it comes from")
       ->type_name("FILE");
-  command->add_option("--proof", arguments->proof, "write what mixcert-check proves the bounds from")->type_name("FILE");
+  command->add_option("--proof", arguments->proof, "write what mixcert-check proves the bounds from")
+      ->type_name("FILE");
   command->add_flag("--resume", arguments->resume, "go on where a run with this --out was stopped");
   arguments->report.add_to(*command);
   arguments->report.add_subject_to(*command);

@@ -9,11 +9,12 @@
 
 namespace mixcert::cli {
 
-ProofOutput::ProofOutput(const std::optional<std::string>& path, const Subject& subject, const std::string& functional,
-                         const RunRecord& record, const Options& wanted)
+ProofOutput::ProofOutput(const std::optional<std::string>& path, const Subject& subject,
+                         const std::string& functional, const RunRecord& record, const Options& wanted)
     : subject_(subject), wanted_(wanted) {
   if (!path) return;
-  require(!record.model_sha256.empty() && subject.ensemble.size() == 1 && functional.empty() && subject.noise.is_none(),
+  require(!record.model_sha256.empty() && subject.ensemble.size() == 1 && functional.empty() &&
+              subject.noise.is_none(),
           "option --proof: expected one model, all of its outputs and inputs without noise");
   path_ = *path;
   writer_ = std::make_unique<ProofWriter>(path_, subject.ensemble.member(0), record.model_sha256, wanted);
@@ -31,7 +32,8 @@ void ProofOutput::finish() {
 
 std::string ProofOutput::footer(const std::string& model) const {
   if (!writer_) return "";
-  const Result all = certify(subject_.ensemble, subject_.inputs.leftCols(1), wanted_, certify_services()).front();
+  const Result all =
+      certify(subject_.ensemble, subject_.inputs.leftCols(1), wanted_, certify_services()).front();
   return fmt::format(
       "proof: with theorems that mixcert-check covers, W2 <= {:.3g} at input 0; with all theorems {:.3g}\n"
       "       mixcert-check {} {}\n",

@@ -1,6 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// certify --proof FILE: the proof beside the other outputs, and what it costs that only checked theorems are taken.
+// certify --proof FILE: the proof beside the other outputs, and what it costs that only checked theorems are
+// taken.
 #pragma once
 
 #include <memory>
@@ -16,13 +17,14 @@ namespace mixcert::cli {
 
 class ProofOutput {
  public:
-  /// `wanted`: the options as the user gave them. Nothing is written where `path` is empty. Throws InvalidArgument for what
-  /// mixcert-check does not cover, before any work. `subject` must outlive this.
+  /// `wanted`: the options as the user gave them. Nothing is written where `path` is empty. Throws
+  /// InvalidArgument for what mixcert-check does not cover, before any work. `subject` must outlive this.
   ProofOutput(const std::optional<std::string>& path, const Subject& subject, const std::string& functional,
               const RunRecord& record, const Options& wanted);
   void add(const Result& result);
   void finish();
-  /// Lines about it for the terminal; empty where there is none. Certifies the first input once more, with all theorems.
+  /// Lines about it for the terminal; empty where there is none. Certifies the first input once more, with
+  /// all theorems.
   [[nodiscard]] std::string footer(const std::string& model) const;
 
  private:

@@ -1,8 +1,8 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Proofs, docs/proof-format.md: what `mixcert-check` needs to prove bounds anew without this library. A proof holds choices
-// (metrics, and which of them a layer's term takes) and claims (a Gaussian and a bound at each input); nothing in it has to
-// be believed.
+// Proofs, docs/proof-format.md: what `mixcert-check` needs to prove bounds anew without this library. A proof
+// holds choices (metrics, and which of them a layer's term takes) and claims (a Gaussian and a bound at each
+// input); nothing in it has to be believed.
 #pragma once
 
 #include <filesystem>
@@ -16,14 +16,16 @@
 
 namespace mixcert {
 
-/// What a run has to be for its results to have proofs: method moment with the coupling's theorem (H.3) alone, one piece.
-/// Throws InvalidArgument where the options ask for something else; other options stay as they are.
+/// What a run has to be for its results to have proofs: method moment with the coupling's theorem (H.3)
+/// alone, one piece. Throws InvalidArgument where the options ask for something else; other options stay as
+/// they are.
 Options options_with_proof(const Options& options);
 
 class ProofWriter {
  public:
-  /// Opens a file beside `path` and writes what all inputs share. Throws InvalidArgument where the network has something that
-  /// mixcert-check does not cover, and FileError. `network` is that of the model file with this digest.
+  /// Opens a file beside `path` and writes what all inputs share. Throws InvalidArgument where the network
+  /// has something that mixcert-check does not cover, and FileError. `network` is that of the model file with
+  /// this digest.
   ProofWriter(const std::filesystem::path& path, const Network& network, const std::string& model_sha256,
               const Options& options);
   ~ProofWriter();

@@ -165,8 +165,8 @@ Array SafetensorsReader::read(const std::string& name) const {
 
 // Writing safetensors files.
 
-void append_safetensors(const std::map<std::string, Array>& tensors, const std::map<std::string, std::string>& metadata,
-                        AtomicFile& file) {
+void append_safetensors(const std::map<std::string, Array>& tensors,
+                        const std::map<std::string, std::string>& metadata, AtomicFile& file) {
   nlohmann::ordered_json header = {{"__metadata__", metadata}};
   std::uint64_t offset = 0;
   for (const auto& [name, array] : tensors) {

@@ -58,8 +58,8 @@ class SafetensorsReader {
 class AtomicFile;
 
 /// Appends a block of F64 tensors in the order of their names: what a file of them alone would hold.
-void append_safetensors(const std::map<std::string, Array>& tensors, const std::map<std::string, std::string>& metadata,
-                        AtomicFile& file);
+void append_safetensors(const std::map<std::string, Array>& tensors,
+                        const std::map<std::string, std::string>& metadata, AtomicFile& file);
 
 /// Writes F64 tensors, atomically, in the order of their names.
 void write_safetensors(const std::filesystem::path& path, const std::map<std::string, Array>& tensors,

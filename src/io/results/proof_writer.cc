@@ -23,20 +23,21 @@ namespace {
 /// Those of checker/activation.cc.
 bool is_checked(const Activation& activation) {
   using F = ActivationFunction;
-  constexpr F kChecked[] = {F::Identity, F::Relu, F::LeakyRelu, F::Tanh, F::Sigmoid,
+  constexpr F kChecked[] = {F::Identity, F::Relu, F::LeakyRelu, F::Tanh,    F::Sigmoid,
                             F::Erf,      F::Gelu, F::Silu,      F::Softplus};
   return std::find(std::begin(kChecked), std::end(kChecked), activation.function()) != std::end(kChecked);
 }
 
 void refuse_uncovered(const Network& network) {
-  const bool is_chain = network.graph() == nullptr && network.front() == nullptr && network.hidden_count() > 0 &&
-                        network.activation(0).is_uniform() &&
+  const bool is_chain = network.graph() == nullptr && network.front() == nullptr &&
+                        network.hidden_count() > 0 && network.activation(0).is_uniform() &&
                         network.activation(0).common().function() == ActivationFunction::Identity;
   if (!is_chain) refuse("dense layers with activations between them, and at least one of them hidden");
   if (network.has_masks()) refuse("a network without dropout");
   for (Index k = 0; k < network.layer_count(); ++k) {
     const DenseLayer& layer = network.layer(k);
-    const bool is_mean_field = layer.has_independent_outputs() && independent_variances(layer.weights()) != nullptr;
+    const bool is_mean_field =
+        layer.has_independent_outputs() && independent_variances(layer.weights()) != nullptr;
     if (!layer.is_gaussian() || !(is_mean_field || !layer.has_random_weights())) {
       refuse("weights and biases that are normal and independent of each other");
     }
@@ -82,8 +83,8 @@ struct ProofWriter::File {
   AtomicFile out;
 };
 
-ProofWriter::ProofWriter(const std::filesystem::path& path, const Network& network, const std::string& model_sha256,
-                         const Options& options) {
+ProofWriter::ProofWriter(const std::filesystem::path& path, const Network& network,
+                         const std::string& model_sha256, const Options& options) {
   refuse_uncovered(network);
   std::map<std::string, Array> metrics;
   const ErrorNorms error_norms = make_error_norms(network, options.sensitivity);
@@ -93,7 +94,8 @@ ProofWriter::ProofWriter(const std::filesystem::path& path, const Network& netwo
     }
   }
   file_ = std::make_unique<File>(path);
-  append_safetensors(metrics, {{"format", "mixcert-proof"}, {"version", "1"}, {"model", model_sha256}}, file_->out);
+  append_safetensors(metrics, {{"format", "mixcert-proof"}, {"version", "1"}, {"model", model_sha256}},
+                     file_->out);
 }
 
 ProofWriter::~ProofWriter() = default;

@@ -1,0 +1,111 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+//
+// What the engine claims is proven, and what it does not claim is not.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "checker/proof_files.h"
+
+namespace mixcert::testing {
+namespace proof_test {
+
+using mixcert_check::BadFile;
+using mixcert_check::Checked;
+using mixcert_check::NotProven;
+
+constexpr ActivationFunction kCovered[] = {
+    ActivationFunction::Identity, ActivationFunction::Relu,    ActivationFunction::LeakyRelu,
+    ActivationFunction::Tanh,     ActivationFunction::Sigmoid, ActivationFunction::Erf,
+    ActivationFunction::Gelu,     ActivationFunction::Silu,    ActivationFunction::Softplus};
+
+/// The claims of all inputs are proven. A proof has no rounding to charge, and takes (Y.27) where the
+/// engine's certificate takes (H.2): it is below the claim, by at most a part of it.
+void expect_proven(const NetworkRecipe& recipe) {
+  const ProofFiles files(recipe);
+  const std::vector<Checked> all = check_files(files.model(), files.proof());
+  ASSERT_EQ(all.size(), files.results().size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i].claimed, files.results()[i].w2.value);
+    EXPECT_LE(all[i].proven, all[i].claimed);
+    EXPECT_GE(all[i].proven, 0.5 * all[i].claimed - 1e-6);
+  }
+}
+
+TEST(Proof, HoldsForEveryActivationAndDepth) {
+  for (const ActivationFunction function : kCovered) {
+    for (const std::vector<Index>& widths : {std::vector<Index>{2, 6, 1}, {3, 6, 5, 2}, {2, 4, 5, 4, 3}}) {
+      SCOPED_TRACE(std::string(to_string(function)) + ", layers: " + std::to_string(widths.size()));
+      expect_proven({.widths = widths, .activation = function, .seed = widths.size()});
+    }
+  }
+}
+
+TEST(Proof, HoldsForFixedWeightsAndWideSpread) {
+  expect_proven({.widths = {2, 6, 5, 2}, .weights = WeightFamily::Deterministic, .seed = 3});
+  for (const double deviation : {1e-6, 1e-2, 3.0}) {
+    for (const ActivationFunction function : {ActivationFunction::Relu, ActivationFunction::Tanh}) {
+      SCOPED_TRACE(deviation);
+      expect_proven({.widths = {2, 6, 5, 2}, .activation = function, .deviation = deviation, .seed = 4});
+    }
+  }
+}
+
+TEST(Proof, NormsBehindManyLayers) {
+  expect_proven({.widths = {2, 3, 3, 3, 3, 3, 3, 2}, .activation = ActivationFunction::Tanh, .seed = 5});
+}
+
+/// The tensor's place in a file.
+std::size_t place_of(const std::string& bytes, double value) {
+  return bytes.find(std::string(reinterpret_cast<const char*>(&value), sizeof value));
+}
+
+TEST(Proof, AnotherModelIsNamed) {
+  const ProofFiles files({.widths = {2, 6, 2}, .seed = 1}), others({.widths = {2, 6, 2}, .seed = 2});
+  try {
+    check_files(others.model(), files.proof());
+    FAIL() << "a proof of another model was taken";
+  } catch (const NotProven& error) {
+    EXPECT_NE(std::string(error.what()).find("the proof is about another model"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Proof, ABoundThatIsALittleTooSmallIsRefused) {
+  const ProofFiles files({.widths = {2, 6, 5, 2}, .activation = ActivationFunction::Tanh, .seed = 6});
+  const std::string bytes = bytes_of(files.proof());
+  const double claimed = files.results()[1].w2.value,
+               proven = check_files(files.model(), files.proof())[1].proven;
+  for (const double smaller : {0.5 * claimed, proven * (1.0 - 1e-12), 0.0, -1.0}) {
+    std::string changed = bytes;
+    changed.replace(place_of(bytes, claimed), sizeof claimed,
+                    std::string(reinterpret_cast<const char*>(&smaller), sizeof smaller));
+    write_bytes(files.proof(), changed);
+    EXPECT_THROW(check_files(files.model(), files.proof()), NotProven) << smaller;
+  }
+}
+
+TEST(Proof, WhatIsNotCoveredIsRefusedByName) {
+  try {
+    const ProofFiles files({.widths = {2, 6, 2}, .activation = ActivationFunction::Elu});
+    FAIL() << "elu";
+  } catch (const std::exception& error) {
+    EXPECT_NE(std::string(error.what()).find("not covered: activation 'elu'"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Proof, EveryCutIsAnError) {
+  const ProofFiles files({.widths = {2, 3, 3, 2}, .seed = 7}, 1);
+  const std::string bytes = bytes_of(files.proof());
+  for (std::size_t length = 0; length < bytes.size(); length += 1 + length / 40) {
+    write_bytes(files.proof(), bytes.substr(0, length));
+    try {
+      EXPECT_TRUE(check_files(files.model(), files.proof()).empty()) << length;
+    } catch (const BadFile&) {
+    }
+  }
+}
+
+}  // namespace proof_test
+}  // namespace mixcert::testing
