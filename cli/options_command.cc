@@ -53,7 +53,7 @@ void print_theorems() {
     std::printf("\n## %s (%s)\n\n[Proof](../theory/%s)\n\n", one.name, one.id, one.page);
     if (one.preconditions.empty()) std::puts("- nothing");
     for (const Precondition& needed : one.preconditions)
-      std::printf("- %s%s\n", needed.sentence, needed.holds ? "" : " (the computation tells)");
+      std::printf("- %s%s\n", needed.sentence, needed.holds != nullptr ? "" : " (the computation tells)");
   }
 }
 

@@ -180,12 +180,13 @@ LayerSpec make_mixture(std::vector<double> weights, const std::vector<LayerSpec>
 LayerSpec make_activation(const std::string& name, const std::map<std::string, double>& given) {
   const ActivationFunction function = parse_activation_function(name);
   ActivationParameters parameters;
-  for (const auto& [key, value] : given) {
-    const std::vector<ActivationParameter>& own = parameters_of(function);
+  const std::vector<ActivationParameter>& own = parameters_of(function);
+  for (const auto& entry : given) {
+    const std::string& key = entry.first;
     const auto found =
         std::find_if(own.begin(), own.end(), [&](const ActivationParameter& p) { return p.name == key; });
-    if (found == own.end()) throw InvalidArgument(name + ": expected no parameter '" + key + "'");
-    parameters.*(found->member) = value;
+    require(found != own.end(), name + ": expected no parameter '" + key + "'");
+    parameters.*(found->member) = entry.second;
   }
   return ActivationSpec{Activation(function, parameters)};
 }

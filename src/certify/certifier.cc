@@ -42,22 +42,7 @@ Certifier::Certifier(const Network& network, const Options& options, const Servi
       options_(std::make_shared<const Options>(options)) {
   if (options.predictive == Predictive::Glm) return;  // has metrics of its own at each input
   if (is_coupled(network, options)) {
-    require(network.graph() != nullptr,
-            "method coupled: expected a network with random convolutions, pooling or residual blocks and "
-            "independent Gaussian weights; for dense layers without dropout method moment with simulate "
-            "does the same");
-    require(services.coupled != nullptr,
-            "method coupled: needs Services::coupled, which mixcert::simulated provides");
-    Options own = options;
-    own.method = Method::Coupled;
-    own.validate();  // auto has uses for more of them
-    coupled_ = services.coupled(network, options);
-    try {
-      graph_gap_ = graph_method_refusal(network);
-      if (graph_gap_.empty()) graph_ = std::make_unique<GraphMethod>(*prepared_);
-    } catch (const Error& error) {
-      graph_gap_ = error.what();
-    }
+    prepare_coupled();
     return;
   }
   if (is_formal_graph(network, options)) {
@@ -103,6 +88,28 @@ Certifier::Certifier(const Network& network, const Options& options, const Servi
     }
   }
   if (options.method != Method::Moment) signature_ = std::make_unique<SignatureMethod>(*prepared_);
+}
+
+void Certifier::prepare_coupled() {
+  const Network& network = prepared_->network;
+  const Options& options = prepared_->options;
+  const Services& services = prepared_->services;
+  require(network.graph() != nullptr,
+          "method coupled: expected a network with random convolutions, pooling or residual blocks and "
+          "independent Gaussian weights; for dense layers without dropout method moment with simulate "
+          "does the same");
+  require(services.coupled != nullptr,
+          "method coupled: needs Services::coupled, which mixcert::simulated provides");
+  Options own = options;
+  own.method = Method::Coupled;
+  own.validate();  // auto has uses for more of them
+  coupled_ = services.coupled(network, options);
+  try {
+    graph_gap_ = graph_method_refusal(network);
+    if (graph_gap_.empty()) graph_ = std::make_unique<GraphMethod>(*prepared_);
+  } catch (const Error& error) {
+    graph_gap_ = error.what();
+  }
 }
 
 Certified Certifier::smallest(ConstMatrixRef inputs, Certified best) const {

@@ -45,6 +45,7 @@ class Certifier {
   [[nodiscard]] CouplingTrace coupling(const Certified& made) const;
 
  private:
+  void prepare_coupled();
   /// The law of the network linearised at its mean weights (N.6): Gaussian, so that rounding alone is left.
   [[nodiscard]] Certified certify_linearised(ConstMatrixRef inputs) const;
   /// By draws (O.4), with a formal bound beside where graphs have one (O.15).

@@ -120,13 +120,13 @@ bool is_named(int descriptor) {
 
 }  // namespace
 
-void remember_partial_file(const fs::path& file) {
-  const std::string path = file.string();
+void remember_partial_file(const fs::path& path) {
+  const std::string name = path.string();
   for (Slot& slot : slots()) {
     int expected = Slot::Free;
-    if (path.size() >= slot.path.size() || !slot.state.compare_exchange_strong(expected, Slot::Changing))
+    if (name.size() >= slot.path.size() || !slot.state.compare_exchange_strong(expected, Slot::Changing))
       continue;
-    std::memcpy(slot.path.data(), path.c_str(), path.size() + 1);
+    std::memcpy(slot.path.data(), name.c_str(), name.size() + 1);
     slot.state.store(Slot::Ready);
     return;
   }

@@ -48,7 +48,7 @@ std::string typeset(const std::string& plain) {
 }
 
 std::string input_words(const Network& network) {
-  const std::string text = counted(network.inputs(), "input");
+  std::string text = counted(network.inputs(), "input");
   if (network.front() == nullptr) return text;
   return text + fmt::format(" \u2192 deterministic layers, {} features", count_text(network.feature_count()));
 }
