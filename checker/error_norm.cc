@@ -1,6 +1,8 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 #include "error_norm.h"
 
+#include <utility>
+
 namespace mixcert_check {
 namespace {
 
@@ -8,14 +10,15 @@ namespace {
 // Another number would be as true.
 constexpr std::size_t kMostNorms = 8;
 
-BallMatrix weight_mean(const Layer& layer) { return {layer.outputs, layer.inputs, layer.mean}; }
+Norm diagonal_norm(const Ball& factor, const Balls& diagonal, const Layer& layer) {
+  return {factor, diagonal, layer.mean.transposed().times(layer.mean.rows_scaled(diagonal))};
+}
 
 /// A = E W'QW = M'QM + diag_j(sum_i Q_ii V_ij)  (M.3)
 BallMatrix second_moment(const Norm& norm, const Layer& layer) {
-  BallMatrix a = mean_gram(norm, layer);
-  if (layer.variance.empty()) return a;
-  const Balls added =
-      BallMatrix(layer.outputs, layer.inputs, layer.variance).transposed().times(norm.diagonal);
+  BallMatrix a = norm.gram;
+  if (!layer.is_random) return a;
+  const Balls added = layer.variance.transposed().times(norm.diagonal);
   for (slong j = 0; j < layer.inputs; ++j) a.add(j, j, added[static_cast<std::size_t>(j)]);
   return a;
 }
@@ -52,14 +55,9 @@ std::vector<Balls> metrics(const Block& proof, const std::string& name, std::siz
 
 }  // namespace
 
-BallMatrix mean_gram(const Norm& norm, const Layer& layer) {
-  const BallMatrix m = weight_mean(layer);
-  const BallMatrix weighted = norm.full.empty() ? m.rows_scaled(norm.diagonal) : norm.full.front().times(m);
-  return m.transposed().times(weighted);
-}
-
 Norm output_norm(const Model& model) {
-  return {1.0, Balls(static_cast<std::size_t>(model.layers.back().outputs), Ball(1.0)), {}};
+  const Layer& layer = model.layers.back();
+  return diagonal_norm(1.0, Balls(static_cast<std::size_t>(layer.outputs), Ball(1.0)), layer);
 }
 
 std::vector<std::vector<Norm>> carried_norms(const Model& model, const Block& proof,
@@ -79,13 +77,16 @@ std::vector<std::vector<Norm>> carried_norms(const Model& model, const Block& pr
                                      ? std::vector<Balls>(behind.size())
                                      : metrics(proof, name, behind.size(), model.layers[k].outputs);
     for (std::size_t i = 0; i < behind.size(); ++i) {
-      BallMatrix a = second_moment(behind[i], model.layers[k + 1]);
-      if (!stray.is_zero()) prove_feasible(g[i], a, name);
+      const BallMatrix a = second_moment(behind[i], model.layers[k + 1]);
+      const Layer& layer = model.layers[k];
       if (!centre.is_zero()) {
-        Balls diagonal = diagonal_of(a);
-        norms[k].push_back({behind[i].factor * absolute(centre), std::move(diagonal), {std::move(a)}});
+        BallMatrix gram = layer.mean.transposed().times(a.times(layer.mean));
+        norms[k].push_back({behind[i].factor * absolute(centre), diagonal_of(a), std::move(gram)});
       }
-      if (!stray.is_zero()) norms[k].push_back({behind[i].factor * stray, g[i], {}});
+      if (!stray.is_zero()) {
+        prove_feasible(g[i], a, name);
+        norms[k].push_back(diagonal_norm(behind[i].factor * stray, g[i], layer));
+      }
     }
   }
   return norms;

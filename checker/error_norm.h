@@ -15,12 +15,9 @@ namespace mixcert_check {
 /// factor |d|_Q for differences d of the outputs of a layer: (E d'Q d)^{1/2}.
 struct Norm {
   Ball factor;
-  Balls diagonal;                ///< of Q
-  std::vector<BallMatrix> full;  ///< Q itself where it is not diagonal: one or none
+  Balls diagonal;   ///< of Q
+  BallMatrix gram;  ///< M'QM, M the mean weights of the layer
 };
-
-/// M' Q M
-BallMatrix mean_gram(const Norm& norm, const Layer& layer);
 
 /// The proof says that an inequality holds, and it could not be shown to. Exit status 1.
 struct NotProven : std::runtime_error {

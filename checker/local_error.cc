@@ -13,20 +13,19 @@ BallMatrix correlation_of(const GaussianLaw& law) {
   return law.covariance.front().rows_scaled(scale).columns_scaled(scale);
 }
 
-/// E (S^{1/2} - Sb^{1/2})^2 by (H.2), S >= least.
-Ball root_deviation(const Ball& variance, const Ball& mean, const Ball& least) {
-  if (!mean.is_positive()) return Ball(2.0) * positive_part(mean);  // it is at most 2 Sb
-  const Ball by_difference = variance / square(root(mean) + root(least));
-  const Ball by_hoelder =
-      Ball(2.0) * mean * (Ball(1.0) - Ball(1.0) / root(Ball(1.0) + variance / square(mean)));
-  return smaller(by_difference, by_hoelder);
-}
-
-/// The same by (Y.27): 2 Sb (1 - (1 - v/2)^{1/4}).
-Ball convex_root_deviation(const Ball& variance, const Ball& mean) {
-  if (!mean.is_positive()) return Ball(2.0) * positive_part(mean);
-  const Ball inside = Ball(1.0) - variance / square(mean) / 2.0;
-  return Ball(2.0) * mean * (inside.is_positive() ? Ball(1.0) - root(root(inside)) : Ball(1.0));
+/// E (S^{1/2} - Sb^{1/2})^2 by (H.2), S >= least; with `convex` by (Y.27) too, 2 Sb (1 - (1 - v/2)^{1/4}). It is 2 Sb - 2 Sb^{1/2}
+/// E S^{1/2}, at most 2 Sb, which is what is left where Sb is too near zero to divide by.
+Ball root_deviation(const Ball& variance, const Ball& mean, const Ball& least, bool convex) {
+  Ball best = Ball(2.0) * positive_part(mean);
+  const auto offer = [&best](const Ball& bound) {
+    if (bound.is_finite()) best = smaller(best, bound);
+  };
+  const Ball v = variance / square(mean);
+  offer(variance / square(root(mean) + root(least)));
+  offer(Ball(2.0) * mean * (Ball(1.0) - Ball(1.0) / root(Ball(1.0) + v)));
+  const Ball inside = Ball(1.0) - v / 2.0;
+  if (convex && inside.is_positive()) offer(Ball(2.0) * mean * (Ball(1.0) - root(root(inside))));
+  return best;
 }
 
 }  // namespace
@@ -36,11 +35,9 @@ GaussianLaw first_law(const Layer& layer, const std::vector<double>& input) {
   Balls squares;
   for (const Ball& value : x) squares.push_back(square(value));
   GaussianLaw law;
-  law.mean = BallMatrix(layer.outputs, layer.inputs, layer.mean).times(x);
+  law.mean = layer.mean.times(x);
   law.variances = balls(layer.bias_variance);
-  const Balls spread = layer.variance.empty()
-                           ? Balls(law.variances.size())
-                           : BallMatrix(layer.outputs, layer.inputs, layer.variance).times(squares);
+  const Balls spread = layer.variance.times(squares);
   for (std::size_t i = 0; i < law.mean.size(); ++i) {
     law.mean[i] += layer.bias_mean[i];
     law.variances[i] += spread[i];
@@ -69,8 +66,8 @@ Step::Step(const GaussianLaw& law, const Activation& f, const Layer& next)
 void Step::compute_noise() {
   noise_mean_ = balls(next_.bias_variance);
   noise_error_.assign(noise_mean_.size(), Ball(0.0));
-  if (next_.variance.empty()) return;
-  const BallMatrix v(next_.outputs, next_.inputs, next_.variance);
+  if (!next_.is_random) return;
+  const BallMatrix& v = next_.variance;
   const Balls added = v.times(second_);
   // Var S_l <= sum_ij V_li V_lj (e_i e_j r_ij + r_ij^2 w_i w_j)
   Balls variance;
@@ -96,14 +93,12 @@ void Step::compute_noise() {
   for (std::size_t l = 0; l < noise_mean_.size(); ++l) {
     const Ball least = noise_mean_[l];
     noise_mean_[l] += added[l];
-    noise_error_[l] = root_deviation(variance[l], noise_mean_[l], least);
-    if (has_convex_size_)
-      noise_error_[l] = smaller(noise_error_[l], convex_root_deviation(variance[l], noise_mean_[l]));
+    noise_error_[l] = root_deviation(variance[l], noise_mean_[l], least, has_convex_size_);
   }
 }
 
 GaussianLaw Step::pushed() const {
-  const BallMatrix m(next_.outputs, next_.inputs, next_.mean);
+  const BallMatrix& m = next_.mean;
   GaussianLaw law;
   law.mean = m.times(mean_);
   const BallMatrix factor = m.columns_scaled(gain_);
@@ -120,7 +115,7 @@ GaussianLaw Step::pushed() const {
 }
 
 Ball Step::squared_error(const Norm& norm) const {
-  const BallMatrix b = mean_gram(norm, next_);
+  const BallMatrix& b = norm.gram;
   Ball total = dot(norm.diagonal, noise_error_);
   const auto n = static_cast<slong>(mean_.size());
   for (slong i = 0; i < n; ++i) {

@@ -49,10 +49,10 @@ Layer dense_layer(const Json& entry, const Block& block, std::set<std::string>& 
   layer.inputs = entry.at("in").whole(kMostNeurons);
   layer.outputs = entry.at("out").whole(kMostNeurons);
   const std::vector<long> shape{layer.outputs, layer.inputs};
-  layer.mean = block.values(name + ".weight.mean", shape);
-  if (block.has(name + ".weight.variance")) {
-    layer.variance = variances(block, name + ".weight.variance", shape, layer.outputs * layer.inputs);
-  }
+  layer.mean = {layer.outputs, layer.inputs, block.values(name + ".weight.mean", shape)};
+  layer.is_random = block.has(name + ".weight.variance");
+  layer.variance = {layer.outputs, layer.inputs,
+                    variances(block, name + ".weight.variance", shape, layer.outputs * layer.inputs)};
   layer.bias_mean.assign(static_cast<std::size_t>(layer.outputs), 0.0);
   if (block.has(name + ".bias.mean")) layer.bias_mean = block.values(name + ".bias.mean", {layer.outputs});
   layer.bias_variance = variances(block, name + ".bias.variance", {layer.outputs}, layer.outputs);

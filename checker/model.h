@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "activation.h"
+#include "ball_matrix.h"
 #include "safetensors.h"
 
 namespace mixcert_check {
@@ -15,8 +16,9 @@ namespace mixcert_check {
 /// y = W a + b: entries of W and b independent and normal.
 struct Layer {
   long inputs = 0, outputs = 0;
-  std::vector<double> mean;           ///< of W, row by row
-  std::vector<double> variance;       ///< of W; empty where it is fixed
+  BallMatrix mean{0, 0};              ///< of W
+  BallMatrix variance{0, 0};          ///< of W
+  bool is_random = false;             ///< has W any?
   std::vector<double> bias_mean;      ///< zeros where there is none
   std::vector<double> bias_variance;  ///< zeros where it is fixed
 };

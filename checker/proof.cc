@@ -45,7 +45,7 @@ Ball carried(const Step& step, const std::vector<Norm>& norms) {
 
 }  // namespace
 
-Proof::Proof(const Model& model, Block head) : model_(model), head_(std::move(head)) {
+Proof::Proof(const Model& model, Block head) : model_(model), head_(std::move(head)), output_norm_{output_norm(model)} {
   if (head_.text("format") != "mixcert-proof" || head_.text("version") != "1") {
     throw BadFile("expected a mixcert-proof of version 1");
   }
@@ -89,7 +89,7 @@ Checked Proof::check(const Block& claim) {
   for (std::size_t k = 1; k <= last; ++k) {
     const Step step(law, model_.activations[k - 1], model_.layers[k]);
     const Ball term =
-        carried(step, k == last ? std::vector<Norm>{output_norm(model_)} : norms(chains[k - 1].text())[k]);
+        carried(step, k == last ? output_norm_ : norms(chains[k - 1].text())[k]);
     total += term;
     terms += (k > 1 ? ", layer " : "layer ") + length(k) + " " + number(upper_end(term));
     law = step.pushed();

@@ -35,6 +35,7 @@ class Proof {
 
   const Model& model_;
   Block head_;
+  std::vector<Norm> output_norm_;  ///< one
   std::map<std::string, std::vector<std::vector<Norm>>> norms_;
 };
 

@@ -1,0 +1,47 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+#include <gtest/gtest.h>
+
+#include "checker/mutations.h"
+#include "checker/proof_files.h"
+
+namespace mixcert::testing {
+namespace mutation_heavy_test {
+
+TEST(Mutations, NoFalseClaimIsAcceptedInTenThousand) {
+  int refused = 0, accepted = 0;
+  for (std::uint64_t seed = 10; seed < 50; ++seed) {
+    const MutationCounts counts = mutate(seed, 250);
+    refused += counts.refused;
+    accepted += counts.accepted;
+    EXPECT_EQ(counts.false_claims, 0) << seed;
+  }
+  RecordProperty("refused", refused);
+  RecordProperty("accepted", accepted);
+  EXPECT_EQ(refused + accepted, 10000);
+}
+
+/// The proof's own bound and how far it is below the engine's.
+TEST(Proof, HoldsForAThousandRandomNetworks) {
+  const ActivationFunction functions[] = {ActivationFunction::Relu, ActivationFunction::Tanh, ActivationFunction::LeakyRelu,
+                                          ActivationFunction::Gelu, ActivationFunction::Softplus};
+  const std::vector<Index> widths[] = {{2, 5, 1}, {3, 8, 4, 2}, {1, 4, 6, 4, 2}, {2, 3, 3, 3, 3, 1}};
+  double slack = 1.0;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    // Up to 3: behind larger ones deviations of smooth functions' arguments leave what is covered.
+    const double deviation = 3.0 * std::pow(10.0, -static_cast<double>(seed % 7));
+    const NetworkRecipe recipe{.widths = widths[seed % 4],
+                               .activation = functions[seed % 5],
+                               .mean_scale = seed % 11 == 0 ? 0.0 : 1.0,
+                               .deviation = deviation,
+                               .seed = seed};
+    SCOPED_TRACE(seed);
+    const ProofFiles files(recipe, 1);
+    const auto all = check_files(files.model(), files.proof());
+    ASSERT_EQ(all.size(), 1U);
+    slack = std::max(slack, all.front().claimed / all.front().proven);
+  }
+  RecordProperty("largest_claimed_over_proven", std::to_string(slack));
+}
+
+}  // namespace mutation_heavy_test
+}  // namespace mixcert::testing
