@@ -47,8 +47,8 @@ Ball dot(const Balls& a, const Balls& b);
 Ball sum(const Balls& a);
 Balls balls(const std::vector<double>& values);
 
-/// Is every symmetric matrix whose entries lie in these balls positive semidefinite? True is a proof: the
-/// matrix is L L' for some L, guessed in floating point, plus a matrix that is diagonally dominant with a
+/// Is every symmetric matrix whose entries lie in these balls positive semidefinite? True is a proof (I.2):
+/// the matrix is L L' for some L, guessed in floating point, plus a matrix that is diagonally dominant with a
 /// nonnegative diagonal. False says that no proof was found.
 bool proves_semidefinite(const BallMatrix& matrix);
 

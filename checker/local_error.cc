@@ -13,8 +13,9 @@ BallMatrix correlation_of(const GaussianLaw& law) {
   return law.covariance.front().rows_scaled(scale).columns_scaled(scale);
 }
 
-/// E (S^{1/2} - Sb^{1/2})^2 by (H.2), S >= least; with `convex` by (Y.27) too, 2 Sb (1 - (1 - v/2)^{1/4}). It is 2 Sb - 2 Sb^{1/2}
-/// E S^{1/2}, at most 2 Sb, which is what is left where Sb is too near zero to divide by.
+/// E (S^{1/2} - Sb^{1/2})^2 by (H.2), S >= least; with `convex` by (Y.27) too, 2 Sb (1 - (1 - v/2)^{1/4}). It
+/// is 2 Sb - 2 Sb^{1/2} E S^{1/2}, at most 2 Sb, which is what is left where Sb is too near zero to divide
+/// by.
 Ball root_deviation(const Ball& variance, const Ball& mean, const Ball& least, bool convex) {
   Ball best = Ball(2.0) * positive_part(mean);
   const auto offer = [&best](const Ball& bound) {

@@ -87,23 +87,30 @@ void read_architecture(const Block& block, Model& model) {
 
 }  // namespace
 
-Model read_model(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw BadFile("cannot open " + path);
-  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+Model parse_model(const std::string& bytes) {
   std::istringstream in(bytes);
   const std::optional<Block> block = read_block(in);
   if (!block || block->text("format") != "mixcert-network")
-    throw BadFile(path + ": expected a mixcert-network");
+    throw BadFile("expected a model (format mixcert-network)");
   Model model;
   model.sha256 = hexadecimal_sha256(bytes);
   read_architecture(*block, model);
   for (std::size_t k = 1; k < model.layers.size(); ++k) {
-    if (model.layers[k].inputs != model.layers[k - 1].outputs)
-      throw BadFile(path + ": sizes of layers do not fit");
+    if (model.layers[k].inputs != model.layers[k - 1].outputs) throw BadFile("sizes of layers do not fit");
   }
   if (model.layers.size() < 2) throw BadFile("not covered: a network without a hidden layer");
   return model;
+}
+
+Model read_model(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw BadFile("cannot open " + path);
+  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  try {
+    return parse_model(bytes);
+  } catch (const BadFile& error) {
+    throw BadFile(path + ": " + error.what());
+  }
 }
 
 }  // namespace mixcert_check

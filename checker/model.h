@@ -31,5 +31,7 @@ struct Model {
 
 /// Throws BadFile, which says so where the network is one that the checker does not cover.
 Model read_model(const std::string& path);
+/// The same from the bytes of a file.
+Model parse_model(const std::string& bytes);
 
 }  // namespace mixcert_check

@@ -42,7 +42,7 @@ Moments of_lines(const Activation& f, const Ball& m, const Ball& s) {
   return made;
 }
 
-// Smooth functions: G(x) = (f(m + s x) - f(m)) / s, by the trapezoidal rule (V.4).
+// Smooth functions: G(x) = (f(m + s x) - f(m)) / s, by the trapezoidal rule (I.4).
 
 struct Power {
   int of_g, of_x;
@@ -51,7 +51,7 @@ struct Power {
 constexpr std::array<Power, 7> kPowers{{{1, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 1}, {3, 0}, {4, 0}}};
 constexpr double kReach = 15.0;           // nodes reach so far: phi(15) = 5e-50
 constexpr double kDiscretisation = 75.0;  // of the exponent: e^-75 = 3e-33
-constexpr double kMostNodes = 1e6;
+constexpr double kMostNodes = 2e5;
 
 Ball whole_power(const Ball& x, int exponent) {
   Ball made = 1.0;

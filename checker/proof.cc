@@ -18,8 +18,8 @@ std::string number(double value) {
 
 std::string length(std::size_t size) { return std::to_string(size); }
 
-/// W2 between the computed Gaussian and N(mean, covariance): that of the means and, by the coupling of both
-/// with one standard normal vector, |C^{1/2} - D^{1/2}|_F. Its square is at most the trace norm of C - D
+/// W2 between the computed Gaussian and N(mean, covariance), (I.3): that of the means and, by the coupling of
+/// both with one standard normal vector, |C^{1/2} - D^{1/2}|_F. Its square is at most the trace norm of C - D
 /// (Powers and Stormer), itself at most n^{1/2} |C - D|_F; and it is at most |C - D|_F / (c^{1/2} + d^{1/2}),
 /// c and d their least eigenvalues: X = C^{1/2} - D^{1/2} solves C^{1/2} X + X D^{1/2} = C - D. For one
 /// output it is the difference of the deviations.
@@ -45,7 +45,8 @@ Ball carried(const Step& step, const std::vector<Norm>& norms) {
 
 }  // namespace
 
-Proof::Proof(const Model& model, Block head) : model_(model), head_(std::move(head)), output_norm_{output_norm(model)} {
+Proof::Proof(const Model& model, Block head)
+    : model_(model), head_(std::move(head)), output_norm_{output_norm(model)} {
   if (head_.text("format") != "mixcert-proof" || head_.text("version") != "1") {
     throw BadFile("expected a mixcert-proof of version 1");
   }
@@ -88,8 +89,7 @@ Checked Proof::check(const Block& claim) {
   std::string terms;
   for (std::size_t k = 1; k <= last; ++k) {
     const Step step(law, model_.activations[k - 1], model_.layers[k]);
-    const Ball term =
-        carried(step, k == last ? output_norm_ : norms(chains[k - 1].text())[k]);
+    const Ball term = carried(step, k == last ? output_norm_ : norms(chains[k - 1].text())[k]);
     total += term;
     terms += (k > 1 ? ", layer " : "layer ") + length(k) + " " + number(upper_end(term));
     law = step.pushed();

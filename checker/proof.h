@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The certificate of the moment method, docs/theory/moment-method.md (H.4), for one Gaussian: the laws of all
+// The certificate of the moment method, docs/theory/checking.md (I.1), for one Gaussian: the laws of all
 // layers are computed in balls, the local errors are carried to the output by the metrics that the proof
 // names, and what is left is the distance to the Gaussian that the proof claims.
 #pragma once

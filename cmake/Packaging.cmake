@@ -24,6 +24,9 @@ install(FILES ${PROJECT_BINARY_DIR}/mixcertConfig.cmake ${PROJECT_BINARY_DIR}/mi
 
 if(TARGET mixcert)
   install(TARGETS mixcert RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+  if(TARGET mixcert-check)
+    install(TARGETS mixcert-check RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+  endif()
   install(FILES ${PROJECT_SOURCE_DIR}/examples/noisy_sines.safetensors
                 ${PROJECT_SOURCE_DIR}/examples/noisy_sines_inputs.csv
           DESTINATION ${CMAKE_INSTALL_DATADIR}/mixcert/examples COMPONENT program)

@@ -22,8 +22,9 @@ TEST(Mutations, NoFalseClaimIsAcceptedInTenThousand) {
 
 /// The proof's own bound and how far it is below the engine's.
 TEST(Proof, HoldsForAThousandRandomNetworks) {
-  const ActivationFunction functions[] = {ActivationFunction::Relu, ActivationFunction::Tanh, ActivationFunction::LeakyRelu,
-                                          ActivationFunction::Gelu, ActivationFunction::Softplus};
+  const ActivationFunction functions[] = {ActivationFunction::Relu, ActivationFunction::Tanh,
+                                          ActivationFunction::LeakyRelu, ActivationFunction::Gelu,
+                                          ActivationFunction::Softplus};
   const std::vector<Index> widths[] = {{2, 5, 1}, {3, 8, 4, 2}, {1, 4, 6, 4, 2}, {2, 3, 3, 3, 3, 1}};
   double slack = 1.0;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {

@@ -1,7 +1,8 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// The reference is one hidden layer, whose output's means and deviations the moment method has exactly: W2 between two laws
-// is no less than sum_i (difference of means)^2 + (difference of deviations)^2, whatever else they are (Gelbrich).
+// The reference is one hidden layer, whose output's means and deviations the moment method has exactly: W2
+// between two laws is no less than sum_i (difference of means)^2 + (difference of deviations)^2, whatever
+// else they are (Gelbrich).
 #include "checker/mutations.h"
 
 #include <cmath>
@@ -28,7 +29,8 @@ void flip_bit(Generator& generator, std::string& bytes) {
 
 /// A number of the last 300, where claims are, by a factor near one or far from it.
 void change_number(Generator& generator, std::string& bytes) {
-  const std::size_t end = bytes.size() / 8 * 8, place = end - 8 * (1 + below(generator, std::min<std::size_t>(end / 8, 300)));
+  const std::size_t end = bytes.size() / 8 * 8,
+                    place = end - 8 * (1 + below(generator, std::min<std::size_t>(end / 8, 300)));
   double value = 0.0;
   std::memcpy(&value, bytes.data() + place, sizeof value);
   const double factors[] = {1.0 - 1e-9, 0.5, 1.0 + 1e-6, -1.0, 0.9, 2.0};
@@ -43,7 +45,8 @@ void change_character(Generator& generator, std::string& bytes) {
 }
 
 /// Another model, and the proof says so.
-void change_model(Generator& generator, std::string& model, std::string& proof, const std::string& model_path) {
+void change_model(Generator& generator, std::string& model, std::string& proof,
+                  const std::string& model_path) {
   flip_bit(generator, model);
   const std::string before = mixcert_check::read_model(model_path).sha256;
   write_bytes(model_path, model);
@@ -60,11 +63,13 @@ bool is_false(const Network& network, const Block& claim) {
   double apart = 0.0;
   for (Index i = 0; i < mean.size(); ++i) {
     const auto place = static_cast<std::size_t>(i);
-    const double variance = claim.tensors.at("covariance").values[place * static_cast<std::size_t>(mean.size() + 1)];
+    const double variance =
+        claim.tensors.at("covariance").values[place * static_cast<std::size_t>(mean.size() + 1)];
     apart += std::pow(mean(i) - claim.tensors.at("mean").values[place], 2) +
              std::pow(deviation(i) - std::sqrt(std::fmax(variance, 0.0)), 2);
   }
-  return std::sqrt(apart) > claim.tensors.at("w2_bound").values.front() * (1.0 + 1e-6) + 1e-7 * mean.norm() + 1e-9;
+  return std::sqrt(apart) >
+         claim.tensors.at("w2_bound").values.front() * (1.0 + 1e-6) + 1e-7 * mean.norm() + 1e-9;
 }
 
 bool has_false_claim(const ProofFiles& files) {
@@ -91,10 +96,17 @@ MutationCounts mutate(std::uint64_t seed, int count) {
     write_bytes(files.model(), model);
     try {
       switch (i % 4) {
-        case 0: flip_bit(generator, changed); break;
-        case 1: change_number(generator, changed); break;
-        case 2: change_character(generator, changed); break;
-        default: change_model(generator, changed_model, changed, files.model());
+        case 0:
+          flip_bit(generator, changed);
+          break;
+        case 1:
+          change_number(generator, changed);
+          break;
+        case 2:
+          change_character(generator, changed);
+          break;
+        default:
+          change_model(generator, changed_model, changed, files.model());
       }
       write_bytes(files.proof(), changed);
       if (check_files(files.model(), files.proof()).empty()) throw mixcert_check::BadFile("claims nothing");

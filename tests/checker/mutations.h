@@ -13,8 +13,8 @@ struct MutationCounts {
   int false_claims = 0;  ///< accepted, and contradicted by a lower bound of the distance
 };
 
-/// Changes a proof of a random network `count` times: a bit, a number, a character of a header, and bits of the model behind
-/// which the proof's digest is set right, as one would who wants to be believed.
+/// Changes a proof of a random network `count` times: a bit, a number, a character of a header, and bits of
+/// the model behind which the proof's digest is set right, as one would who wants to be believed.
 MutationCounts mutate(std::uint64_t seed, int count);
 
 }  // namespace mixcert::testing

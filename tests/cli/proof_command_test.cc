@@ -69,7 +69,8 @@ TEST_F(ProofCommand, CheckerNamesWhatIsWrong) {
 }
 
 TEST_F(ProofCommand, WhatHasNoProofIsRefusedBeforeWork) {
-  const std::vector<std::string> words = {"certify", "m.safetensors", "--inputs", "x.csv", "--proof", "p.proof"};
+  const std::vector<std::string> words = {"certify", "m.safetensors", "--inputs",
+                                          "x.csv",   "--proof",       "p.proof"};
   const auto with = [&words](std::initializer_list<std::string> more) {
     std::vector<std::string> all = words;
     all.insert(all.end(), more);

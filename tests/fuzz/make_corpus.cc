@@ -2,8 +2,8 @@
 //
 // Writes small valid files of every kind, the fuzzers' starting points:
 //     make_corpus DIR
-// makes DIR/npy, DIR/csv, DIR/npz, DIR/safetensors, DIR/model, DIR/results, DIR/idx, DIR/table, DIR/torch
-// and DIR/kernel.
+// makes DIR/npy, DIR/csv, DIR/npz, DIR/safetensors, DIR/model, DIR/results, DIR/idx, DIR/table, DIR/torch,
+// DIR/kernel and DIR/checker.
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +12,9 @@
 
 #include "io/formats/npy.h"
 #include "io/formats/safetensors.h"
+#include "mixcert/certify/certify.h"
+#include "mixcert/io/model_file.h"
+#include "mixcert/io/proof_file.h"
 #include "mixcert/io/result_file.h"
 
 namespace {
@@ -214,6 +217,35 @@ void make_torch(const fs::path& directory) {
                  std::string("K\x00K\x02\x85K\x01\x85\x89", 9) + "ccollections\nOrderedDict\n)RtRu.");
 }
 
+/// A model behind its length, and a proof of it.
+void make_checker(const fs::path& directory) {
+  using mixcert::Matrix;
+  using mixcert::Vector;
+  for (const char* function : {"relu", "tanh"}) {
+    const auto layer = [](const std::string& name, mixcert::Index inputs, mixcert::Index outputs) {
+      return mixcert::DenseLayer(name, Matrix::Constant(outputs, inputs, 0.5), Vector::Ones(outputs),
+                                 mixcert::MeanFieldWeights{Matrix::Constant(outputs, inputs, 0.1)},
+                                 mixcert::IndependentBias{Vector::Ones(outputs)});
+    };
+    const mixcert::Activation f(mixcert::parse_activation_function(function));
+    const mixcert::Network network({layer("a", 1, 2), layer("b", 2, 2), layer("c", 2, 1)},
+                                   {mixcert::Activation(), f, f});
+    const fs::path model = directory / "model", proof = directory / "proof";
+    mixcert::save_network(model, network);
+    const mixcert::Options options = mixcert::options_with_proof({});
+    mixcert::ProofWriter writer(proof, network, std::string(64, '0'), options);
+    const Matrix input = Matrix::Ones(1, 1);
+    writer.add(mixcert::certify(network, input, options).front(), input.col(0));
+    writer.finish();
+    const auto length = fs::file_size(model);
+    std::ofstream out(directory / function, std::ios::binary);
+    out.put(static_cast<char>(length / 256)).put(static_cast<char>(length % 256));
+    out << std::ifstream(model, std::ios::binary).rdbuf() << std::ifstream(proof, std::ios::binary).rdbuf();
+    fs::remove(model);
+    fs::remove(proof);
+  }
+}
+
 }  // namespace
 
 int main(int count, char** arguments) try {
@@ -227,6 +259,7 @@ int main(int count, char** arguments) try {
       {"model", make_all_models}, {"results", make_results},
       {"idx", make_idx},          {"table", make_table},
       {"kernel", make_kernel},    {"torch", make_torch},
+      {"checker", make_checker},
   };
   for (const auto& [name, make] : makers) {
     const fs::path directory = fs::path(arguments[1]) / name;

@@ -38,6 +38,11 @@ echo '#include "mixcert/io/array.h"' >>"$tree/src/certify/bound.cc"
 expect check_includes 'src/certify/bound.cc:4: module certify must not include io'
 
 plant_clean_tree
+mkdir -p "$tree/checker"
+echo '#include "mixcert/core/error.h"' >"$tree/checker/proof.cc"
+expect check_includes 'checker: must include nothing of ours but its own headers (mixcert/core/error.h)'
+
+plant_clean_tree
 echo '  # include "io/json.h"' >>"$tree/include/mixcert/core/error.h"
 expect check_includes 'module core must not include io'
 
