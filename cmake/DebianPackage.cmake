@@ -19,7 +19,7 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
-    "The program mixcert, the static C++ library for find_package(mixcert), and the
+    "The programs mixcert and mixcert-check, the static C++ library for find_package(mixcert), and the
  Python package mixcert.")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # An extension module is of one minor version of Python.

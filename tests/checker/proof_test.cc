@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
+#include <utility>
 
 #include "checker/proof_files.h"
 
@@ -83,6 +85,66 @@ TEST(Proof, ABoundThatIsALittleTooSmallIsRefused) {
     write_bytes(files.proof(), changed);
     EXPECT_THROW(check_files(files.model(), files.proof()), NotProven) << smaller;
   }
+}
+
+/// A model and its proof, to be changed by hand.
+struct Parts {
+  mixcert_check::Model model;
+  mixcert_check::Block head, claim;
+
+  explicit Parts(const ProofFiles& files) : model(mixcert_check::read_model(files.model())) {
+    std::ifstream file(files.proof(), std::ios::binary);
+    head = *mixcert_check::read_block(file);
+    claim = *mixcert_check::read_block(file);
+  }
+  /// What is said of them: nothing where all is proven.
+  [[nodiscard]] std::string refusal() const {
+    try {
+      (void)mixcert_check::Proof(model, head).check(claim);
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "";
+  }
+};
+
+TEST(Proof, AMetricThatIsInfeasibleByABillionthIsNamed) {
+  const ProofFiles files({.widths = {2, 6, 5, 2}, .activation = ActivationFunction::Tanh, .seed = 8});
+  Parts parts(files);
+  // The largest eigenvalue for all coordinates: nothing is left of it.
+  parts.claim.metadata["chains"] = R"(["expected","output"])";
+  parts.claim.tensors["w2_bound"].values = {1e6};
+  EXPECT_EQ(parts.refusal(), "");
+  for (double& g : parts.head.tensors["metric/expected/1"].values) g *= 1.0 - 1e-9;
+  EXPECT_NE(parts.refusal().find("metric/expected/1: diag(g) >= E W'QW was not proven (M.8)"),
+            std::string::npos)
+      << parts.refusal();
+  for (double& g : parts.head.tensors["metric/expected/1"].values) g = -g;
+  EXPECT_NE(parts.refusal().find("a metric is negative"), std::string::npos) << parts.refusal();
+}
+
+TEST(Proof, SwappedLayersAndOtherChainsAreNamed) {
+  const ProofFiles files({.widths = {2, 5, 5, 5, 2}, .activation = ActivationFunction::Tanh, .seed = 9});
+  Parts parts(files);
+  EXPECT_EQ(parts.refusal(), "");
+  std::swap(parts.model.layers[1], parts.model.layers[2]);
+  EXPECT_NE(parts.refusal(), "");
+  std::swap(parts.model.layers[1], parts.model.layers[2]);
+  parts.claim.metadata["chains"] = R"(["expected","expected"])";
+  EXPECT_NE(parts.refusal().find("chains: expected 3, one for each hidden layer, got 2"), std::string::npos);
+  parts.claim.metadata["chains"] = R"(["unknown","unknown","output"])";
+  EXPECT_NE(parts.refusal().find("expected a tensor 'metric/unknown/"), std::string::npos) << parts.refusal();
+}
+
+TEST(Proof, ACovarianceThatIsNoneIsRefused) {
+  const ProofFiles files({.widths = {2, 5, 2}, .seed = 10});
+  Parts parts(files);
+  std::vector<double>& covariance = parts.claim.tensors["covariance"].values;
+  parts.claim.tensors["w2_bound"].values = {1e6};
+  covariance[1] *= 1.0 + 1e-15;
+  EXPECT_EQ(parts.refusal(), "the covariance is not symmetric");
+  covariance[1] = covariance[2] = 10.0 * (covariance[0] + covariance[3]);
+  EXPECT_EQ(parts.refusal(), "the covariance was not proven positive semidefinite");
 }
 
 TEST(Proof, WhatIsNotCoveredIsRefusedByName) {

@@ -20,7 +20,7 @@ deb=$folder/mixcert_${version}_$(dpkg --print-architecture).deb
 dpkg-deb --extract "$deb" "$folder/files"
 dpkg-deb --control "$deb" "$folder/control"
 
-for file in bin/mixcert include/mixcert/mixcert.h lib/libmixcert_core.a lib/libmixcert_tune.a lib/cmake/mixcert/mixcertConfig.cmake \
+for file in bin/mixcert bin/mixcert-check include/mixcert/mixcert.h lib/libmixcert_core.a lib/libmixcert_tune.a lib/cmake/mixcert/mixcertConfig.cmake \
   lib/python3/dist-packages/mixcert/__init__.py lib/python3/dist-packages/mixcert/_core.pyi lib/python3/dist-packages/mixcert/py.typed \
   "lib/python3/dist-packages/mixcert-$version.dist-info/METADATA" share/doc/mixcert/copyright share/mixcert/examples/noisy_sines.safetensors; do
   [ -s "$folder/files/usr/$file" ] || [ "${file##*/}" = py.typed ] && [ -e "$folder/files/usr/$file" ] || complain "no /usr/$file"
@@ -35,7 +35,7 @@ extension=$(find "$folder/files/usr/lib/python3/dist-packages/mixcert" -name '_c
 grep -qx "Version: $version" "$folder/files/usr/lib/python3/dist-packages/mixcert-$version.dist-info/METADATA" || complain "METADATA has another version"
 
 # Where the two programs of the package are linked to a library, its package is a dependency.
-for package in libnlopt0 libzip4 libssl3 libstdc++6 python3 python3-numpy; do
+for package in libflint-arb2 libnlopt0 libzip4 libssl3 libstdc++6 python3 python3-numpy; do
   grep -qE "^Depends:.* ${package//+/\\+}( |,|$)" "$folder/control/control" || complain "does not depend on $package"
 done
 grep -qE '^Depends:.*(openmpi|torch|pytest)' "$folder/control/control" && complain "depends on what only tests need"
