@@ -13,9 +13,12 @@
 
 #include "bindings.h"
 #include "io/files/atomic_file.h"
+#include "io/files/byte_source.h"
 #include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
+#include "mixcert/io/model_file.h"
+#include "mixcert/io/proof_file.h"
 #include "mixcert/network/layer_spec.h"
 #include "report/pages/command_pages.h"
 
@@ -70,6 +73,20 @@ void save_results(const Views& views, const MaybePath& npz, const MaybePath& jso
   ResultWriter writer(npz, json, record_of(run));
   writer.add_inputs(chosen.inputs, run.model->noise);
   for (const Result& result : chosen.results) writer.add(result);
+  writer.finish();
+}
+
+/// The network as a model file, and the proof that is about it.
+void save_proof(const Views& views, const std::string& path, const std::string& model_file) {
+  const Chosen chosen = choose(views);
+  const Run& run = *views.front().run;
+  const Model& model = run.require_model("save_proof");
+  require(!model.layers.empty() && model.ensemble.size() == 1 && model.noise.is_none() && !run.options.joint,
+          "save_proof: expected a single network with all its outputs, and inputs one by one");
+  save_layers(model_file, model.layers, {});
+  ProofWriter writer(path, model.ensemble.member(0), sha256_of_file(model_file), run.options);
+  for (std::size_t i = 0; i < chosen.results.size(); ++i)
+    writer.add(chosen.results[i], chosen.inputs.col(static_cast<Index>(i)));
   writer.finish();
 }
 
@@ -161,6 +178,7 @@ Views load_results(const std::string& path) {
 
 void bind_files(py::module_& module) {
   module.def("save_results", &save_results, py::call_guard<py::gil_scoped_release>());
+  module.def("save_proof", &save_proof, py::call_guard<py::gil_scoped_release>());
   module.def("load_results", &load_results, py::call_guard<py::gil_scoped_release>());
   module.def("write_comparison", &write_comparison, py::call_guard<py::gil_scoped_release>());
   module.def("write_report", &write_report, py::call_guard<py::gil_scoped_release>());

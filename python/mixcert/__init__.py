@@ -58,6 +58,7 @@ from ._layers import (
 from ._layer_table import LayerTable
 from ._mixture import Mixture
 from ._network import Network, simulate
+from ._proof import NotProven, check
 from ._result import Result
 from ._result_list import ResultList, load_results
 from ._transport import Quantization, gelbrich, mw2, quantize, wasserstein2
@@ -93,6 +94,7 @@ __all__ = [
     "Moments",
     "MonteCarlo",
     "Network",
+    "NotProven",
     "Predictive",
     "Probability",
     "Quantization",
@@ -106,6 +108,7 @@ __all__ = [
     "WorkEstimate",
     "__version__",
     "certify",
+    "check",
     "compare",
     "estimate_work",
     "from_torch",

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _core
 from ._answers import ClassProbabilities, CredibleIntervals, Interval, Moments, Predictive, Probability
+from ._proof import save_proof
 from ._result import Result, save_results
 
 Answer = TypeVar("Answer", bound=Tuple[Any, ...])
@@ -100,6 +101,13 @@ class ResultList(List[Result]):
         for name, values in (("mean", self.mean()), ("std", self.std())):
             columns.update({f"{name}_y{k}": column for k, column in enumerate(values.T)})
         return pandas.DataFrame(columns, index=pandas.RangeIndex(len(self), name="input"))
+
+    def save_proof(self, path: Any, model: Any) -> None:
+        """Writes what `mixcert-check` proves the bounds from, and the network as the model file `model` that the proof
+        is about (docs/proof-format.md). The bounds have to be those of method "moment" with theorems "coupling":
+        ValueError says what else is not covered. :func:`check` runs the check.
+        """
+        save_proof(self, path, model)
 
     def save(self, path: Any) -> None:
         """Writes all results to one file, as `mixcert certify` does: .npz or .json."""

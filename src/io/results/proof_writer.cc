@@ -101,8 +101,14 @@ ProofWriter::ProofWriter(const std::filesystem::path& path, const Network& netwo
 ProofWriter::~ProofWriter() = default;
 
 void ProofWriter::add(const Result& result, ConstVectorRef input) {
-  const bool is_one = result.method == Method::Moment && result.mixture.size() == 1 && result.w2.exists();
-  if (!is_one) refuse("a bound of method moment for one Gaussian at input " + std::to_string(result.input));
+  const bool is_checked =
+      std::all_of(result.layers.begin(), result.layers.end(),
+                  [](const LayerReport& layer) { return layer.theorem == "H.3" || layer.theorem == "Y.27"; });
+  const bool is_one =
+      is_checked && result.method == Method::Moment && result.mixture.size() == 1 && result.w2.exists();
+  if (!is_one)
+    refuse("a bound of method moment with theorems coupling, for one Gaussian, at input " +
+           std::to_string(result.input));
   nlohmann::json chains = nlohmann::json::array();
   for (const LayerReport& layer : result.layers) chains.push_back(layer.metric);
   const Gaussian& law = result.mixture.component(0);
