@@ -14,6 +14,11 @@ namespace {
 /// Slopes of neurons that are hardly linear in the masks grow no more than this; a choice.
 constexpr double kMostStretched = 2.0;
 
+/// Where all masks are enumerated there are no columns, and no memory whose address Eigen's row() could form.
+void scale_row(Matrix& matrix, Index row, double factor) {
+  if (matrix.cols() > 0) matrix.row(row) *= factor;
+}
+
 }  // namespace
 
 MaskedLayer masked_layer(const std::vector<LatticeMoments>& neurons, Index masks) {
@@ -30,7 +35,7 @@ MaskedLayer masked_layer(const std::vector<LatticeMoments>& neurons, Index masks
     const double off = enlarged(one.error * (1.0 + std::sqrt(static_cast<double>(masks))) + one.curve_error);
     if (!(off < 0.25)) return layer;
     layer.mean(l) = one.mean;
-    layer.slopes.row(l) = one.slopes;
+    if (masks > 0) layer.slopes.row(l) = one.slopes;
     layer.curve(l) = one.curve;
     if (one.directions.size() > 0) layer.directions.row(l) = one.directions;
     layer.moved(l) = enlarged(one.moved + off);
@@ -55,7 +60,7 @@ MaskedLayer in_units(MaskedLayer layer, const std::vector<int>& exponents) {
       (*field)(l) *= unit;
     }
     layer.second(l) *= unit * unit;
-    layer.slopes.row(l) *= unit;
+    scale_row(layer.slopes, l, unit);
     exponent = wanted;
   }
   return layer;
@@ -68,7 +73,7 @@ MaskedLayer with_factors(MaskedLayer layer, const Vector& factors) {
     // Mean, slopes and curve are rounded once: what that moves is charged.
     layer.moved(l) = room * factor * (layer.moved(l) + 8 * kUnitRoundoff * std::sqrt(layer.second(l)));
     layer.mean(l) *= factor;
-    layer.slopes.row(l) *= factor;
+    scale_row(layer.slopes, l, factor);
     layer.curve(l) *= factor;
     layer.rest(l) *= factor * room;
     layer.second(l) *= room * factor * factor;
@@ -87,7 +92,7 @@ MaskedStandIn own_stand_in(const MaskedLayer& layer, const std::vector<bool>& is
   MaskedStandIn own{layer.mean, layer.slopes, Vector::Zero(layer.mean.size())};
   for (Index l = 0; l < own.mean.size(); ++l) {
     if (is_masked[static_cast<std::size_t>(l)]) own.mask_gain(l) = std::sqrt(variance * layer.second(l));
-    const double line = layer.slopes.row(l).stableNorm();
+    const double line = layer.slopes.cols() > 0 ? layer.slopes.row(l).stableNorm() : 0.0;
     const double all = std::hypot(line, layer.curve(l), layer.rest(l));
     if (line > 0.0) own.lines.row(l) *= std::min(all / line, kMostStretched);
   }

@@ -127,7 +127,7 @@ void change_units(const std::vector<int>& exponents, MaskedStandIn& stand_in) {
     const auto scale = [exponent](double x) { return std::ldexp(x, exponent); };
     stand_in.mean(l) = scale(stand_in.mean(l));
     stand_in.mask_gain(l) = scale(stand_in.mask_gain(l));
-    stand_in.lines.row(l) = stand_in.lines.row(l).unaryExpr(scale).eval();
+    if (stand_in.lines.cols() > 0) stand_in.lines.row(l) = stand_in.lines.row(l).unaryExpr(scale).eval();
   }
 }
 
