@@ -136,7 +136,8 @@ TangentLaw stacked_laws(const std::vector<const TangentLaw*>& parts) {
   for (const TangentLaw* part : parts) {
     const Index size = part->mean.size();
     all.mean.segment(first, size) = part->mean;
-    all.tangents.block(first, 0, size, part->tangents.cols()) = part->tangents;
+    // Without columns there is no memory, whose address Eigen would form.
+    if (columns > 0) all.tangents.block(first, 0, size, part->tangents.cols()) = part->tangents;
     all.mean_error = enlarged(std::hypot(all.mean_error, part->mean_error));
     all.tangent_error = enlarged(std::hypot(all.tangent_error, part->tangent_error));
     first += size;
