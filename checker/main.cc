@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <string>
@@ -26,6 +27,15 @@ constexpr const char* kUsage =
     "\n"
     "Example: mixcert-check model.safetensors p.proof\n";
 
+/// In six digits, no less than the number.
+std::string rounded_up(double value) {
+  char text[32];
+  for (double raised = value;; raised = std::nextafter(raised + 1e-7 * std::abs(value), INFINITY)) {
+    std::snprintf(text, sizeof text, "%.6g", raised);
+    if (!(std::strtod(text, nullptr) < value)) return text;
+  }
+}
+
 int check(const std::string& model_path, const std::string& proof_path) {
   const Model model = read_model(model_path);
   std::ifstream file(proof_path, std::ios::binary);
@@ -37,15 +47,16 @@ int check(const std::string& model_path, const std::string& proof_path) {
   double largest = 0.0, slack = 1.0;
   while ((block = read_block(file))) {
     const Checked checked = proof.check(*block);
-    if (inputs < 20) std::printf("input %ld  checked: W2 <= %.6g\n", checked.input, checked.claimed);
+    if (inputs < 20)
+      std::printf("input %ld  checked: W2 <= %s\n", checked.input, rounded_up(checked.claimed).c_str());
     if (inputs == 20) std::printf("..\n");
     ++inputs;
     largest = std::max(largest, checked.claimed);
     if (checked.proven > 0.0) slack = std::max(slack, checked.claimed / checked.proven);
   }
   if (inputs == 0) throw BadFile(proof_path + " claims nothing");
-  std::printf("checked: W2 <= %.6g at all %ld inputs (claimed over proven: at most %.9g)\n", largest, inputs,
-              slack);
+  std::printf("checked: W2 <= %s at all %ld inputs (claimed over proven: at most %.9g)\n",
+              rounded_up(largest).c_str(), inputs, slack);
   return 0;
 }
 

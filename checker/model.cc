@@ -66,8 +66,13 @@ void read_architecture(const Block& block, Model& model) {
   for (const auto& [name, tensor] : block.tensors) unread.insert(name);
   bool after_layer = false;
   const Json architecture = Json::parse(block.text("architecture"));
+  std::set<std::string> names;
   for (const Json& entry : architecture.list()) {
     const std::string& type = entry.at("type").text();
+    const Json* name = entry.find("name");
+    if (name != nullptr && !names.insert(name->text()).second) {
+      throw BadFile("two layers are called '" + name->text() + "'");
+    }
     if (type == "dense") {
       // Two in a row have the identity between them.
       if (after_layer) model.activations.push_back(Activation::of(Json::parse(R"({"function":"identity"})")));

@@ -157,6 +157,21 @@ TEST(Proof, WhatIsNotCoveredIsRefusedByName) {
   }
 }
 
+TEST(Proof, TwoLayersOfOneNameAreRefused) {
+  const ProofFiles files({.widths = {2, 2, 2}, .seed = 11});
+  std::string bytes = bytes_of(files.model());
+  const std::string first = R"(\"name\":\"0\")", second = R"(\"name\":\"1\")";
+  const std::size_t place = bytes.find(second);
+  ASSERT_NE(place, std::string::npos) << bytes.substr(8, 400);
+  bytes.replace(place, second.size(), first);
+  try {
+    (void)mixcert_check::parse_model(bytes);
+    FAIL() << "two layers of one name";
+  } catch (const BadFile& error) {
+    EXPECT_STREQ(error.what(), "two layers are called '0'");
+  }
+}
+
 TEST(Proof, EveryCutIsAnError) {
   const ProofFiles files({.widths = {2, 3, 3, 2}, .seed = 7}, 1);
   const std::string bytes = bytes_of(files.proof());
