@@ -42,7 +42,7 @@ def test_what_is_not_proven_is_an_error(tmp_path):
 
 def test_results_of_other_theorems_have_no_proof(tmp_path):
     results = mixcert.certify(random_network([3, 8, 2]), INPUTS, method="signature", threads=1)
-    with pytest.raises(ValueError, match="--proof: expected a bound of method moment"):
+    with pytest.raises(ValueError, match="proof: expected a bound of method moment"):
         results.save_proof(tmp_path / "p.proof", tmp_path / "m.safetensors")
     assert not (tmp_path / "p.proof").exists()
     with pytest.raises(ValueError, match="expected inputs one by one|expected a single network"):
