@@ -120,6 +120,11 @@ namespace {
 std::optional<std::vector<double>> guessed_factor(std::vector<double> a, slong n, double shift) {
   const auto entry = [&a, n](slong i, slong j) -> double& { return a[static_cast<std::size_t>(i * n + j)]; };
   for (slong j = 0; j < n; ++j) {
+    // A row of zeros stays one.
+    if (entry(j, j) == 0.0) {
+      for (slong i = j; i < n; ++i) entry(i, j) = entry(j, i) = 0.0;
+      continue;
+    }
     double pivot = entry(j, j) - shift;
     for (slong k = 0; k < j; ++k) pivot -= entry(j, k) * entry(j, k);
     if (!(pivot > 0.0)) return std::nullopt;
@@ -170,7 +175,7 @@ bool proves_semidefinite(const BallMatrix& matrix) {
   }
   // The rest is about `shift` on the diagonal and the rounding of the guess off it, a few units for each of n
   // entries.
-  for (double units = 4.0; units < 1e7; units *= 8.0) {
+  for (double units = 0.125; units < 1e7; units *= 4.0) {
     const double shift = units * static_cast<double>(n) * 0x1.0p-52;
     const auto factor = guessed_factor(middle, n, shift);
     if (!factor) return false;

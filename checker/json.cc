@@ -113,14 +113,15 @@ class JsonReader {
     ++at_;
     const std::size_t place = at_ < text_.size() ? names.find(text_[at_]) : std::string_view::npos;
     if (place != std::string_view::npos) return meant[place];
-    // Of the code points by number, those below 128: no key that the checker knows has others.
+    // Of the code points by number, those below 128: two texts must not become one.
     if (at_ + 4 >= text_.size() || text_[at_] != 'u') fail("an unknown escape");
     int code = 0;
     const char* first = text_.data() + at_ + 1;
     const auto [end, error] = std::from_chars(first, first + 4, code, 16);
     if (error != std::errc() || end != first + 4 || code < 0) fail("an unknown escape");
     at_ += 4;
-    return code < 128 ? static_cast<char>(code) : '?';
+    if (code > 127) fail("an escaped character beyond ASCII, which is not covered");
+    return static_cast<char>(code);
   }
 
   std::string_view text_;

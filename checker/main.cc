@@ -36,6 +36,14 @@ std::string rounded_up(double value) {
   }
 }
 
+/// What files say is shown without control characters, and not without end.
+std::string printable(std::string text) {
+  for (char& letter : text) {
+    if (letter < 0x20 || letter > 0x7e) letter = '?';
+  }
+  return text.size() <= 1000 ? text : text.substr(0, 1000) + "..";
+}
+
 int check(const std::string& model_path, const std::string& proof_path) {
   const Model model = read_model(model_path);
   std::ifstream file(proof_path, std::ios::binary);
@@ -79,10 +87,10 @@ int main(int count, char** arguments) {
   try {
     return check(arguments[1], arguments[2]);
   } catch (const NotProven& error) {
-    std::printf("not proven: %s\n", error.what());
+    std::printf("not proven: %s\n", printable(error.what()).c_str());
     return 1;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "mixcert-check: %s\n", error.what());
+    std::fprintf(stderr, "mixcert-check: %s\n", printable(error.what()).c_str());
     return 2;
   }
 }

@@ -13,6 +13,8 @@ namespace mixcert_check {
 namespace {
 
 constexpr long kMostNeurons = 1 << 20;
+// Matrices of neurons by neurons, of which a check holds some: a layer without tensors could ask for any.
+constexpr double kMostPairs = 1e8;
 
 std::string hexadecimal_sha256(const std::string& bytes) {
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
@@ -48,12 +50,20 @@ Layer dense_layer(const Json& entry, const Block& block, std::set<std::string>& 
   Layer layer;
   layer.inputs = entry.at("in").whole(kMostNeurons);
   layer.outputs = entry.at("out").whole(kMostNeurons);
+  if (layer.inputs == 0 || layer.outputs == 0)
+    throw BadFile("layer '" + name + "' has no inputs or no outputs");
+  if (static_cast<double>(layer.outputs) * static_cast<double>(layer.outputs) > kMostPairs) {
+    throw BadFile("not covered: layer '" + name + "' has more than 10,000 outputs");
+  }
   const std::vector<long> shape{layer.outputs, layer.inputs};
   layer.mean = {layer.outputs, layer.inputs, block.values(name + ".weight.mean", shape)};
   layer.is_random = block.has(name + ".weight.variance");
   layer.variance = {layer.outputs, layer.inputs,
                     variances(block, name + ".weight.variance", shape, layer.outputs * layer.inputs)};
   layer.bias_mean.assign(static_cast<std::size_t>(layer.outputs), 0.0);
+  if (block.has(name + ".bias.variance") && !block.has(name + ".bias.mean")) {
+    throw BadFile("tensor '" + name + ".bias.variance' without a mean");
+  }
   if (block.has(name + ".bias.mean")) layer.bias_mean = block.values(name + ".bias.mean", {layer.outputs});
   layer.bias_variance = variances(block, name + ".bias.variance", {layer.outputs}, layer.outputs);
   for (const char* part : {".weight.mean", ".weight.variance", ".bias.mean", ".bias.variance"})
@@ -70,8 +80,8 @@ void read_architecture(const Block& block, Model& model) {
   for (const Json& entry : architecture.list()) {
     const std::string& type = entry.at("type").text();
     const Json* name = entry.find("name");
-    if (name != nullptr && !names.insert(name->text()).second) {
-      throw BadFile("two layers are called '" + name->text() + "'");
+    if (name != nullptr && (name->text().empty() || !names.insert(name->text()).second)) {
+      throw BadFile("two layers are called '" + name->text() + "', or one has no name");
     }
     if (type == "dense") {
       // Two in a row have the identity between them.

@@ -11,7 +11,7 @@
 namespace mixcert_check {
 namespace {
 
-constexpr std::uint64_t kMostHeader = 100'000'000;
+constexpr std::uint64_t kMostHeader = 16'000'000;
 constexpr long kMostNumbers = 1L << 32;
 
 std::uint64_t little_endian(const char* bytes, int count) {
@@ -45,9 +45,10 @@ Place place_of(const std::string& name, const Json& entry) {
   Place place;
   place.name = name;
   for (const Json& size : entry.at("shape").list()) {
-    place.shape.push_back(size.whole(kMostNumbers));
-    place.count *= place.shape.back();
-    if (place.count > kMostNumbers) throw BadFile("tensor '" + name + "' is too large");
+    const long next = size.whole(kMostNumbers);
+    if (next != 0 && place.count > kMostNumbers / next) throw BadFile("tensor '" + name + "' is too large");
+    place.shape.push_back(next);
+    place.count *= next;
   }
   const std::string& type = entry.at("dtype").text();
   if (type != "F64" && type != "F32")
@@ -101,7 +102,10 @@ const std::vector<double>& Block::values(const std::string& name, const std::vec
 }
 
 std::optional<Block> read_block(std::istream& in) {
-  if (in.peek() == std::char_traits<char>::eof()) return std::nullopt;
+  if (in.peek() == std::char_traits<char>::eof()) {
+    if (in.bad()) throw BadFile("the file could not be read");
+    return std::nullopt;
+  }
   const std::uint64_t length = little_endian(read_bytes(in, 8).data(), 8);
   if (length > kMostHeader) throw BadFile("the header is too long");
   const Json header = Json::parse(read_bytes(in, length));

@@ -168,7 +168,14 @@ TEST(Proof, TwoLayersOfOneNameAreRefused) {
     (void)mixcert_check::parse_model(bytes);
     FAIL() << "two layers of one name";
   } catch (const BadFile& error) {
-    EXPECT_STREQ(error.what(), "two layers are called '0'");
+    EXPECT_STREQ(error.what(), "two layers are called '0', or one has no name");
+  }
+}
+
+TEST(Proof, HoldsForCovariancesOfSmallRank) {
+  for (const auto& [hidden, outputs] : {std::pair<Index, Index>{1, 5}, {2, 10}, {9, 10}, {13, 18}}) {
+    SCOPED_TRACE(outputs);
+    expect_proven({.widths = {2, hidden, outputs}, .activation = ActivationFunction::Tanh, .seed = 12});
   }
 }
 

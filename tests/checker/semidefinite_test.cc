@@ -54,6 +54,11 @@ TEST(Semidefinite, SizesOfRowsDoNotMatter) {
 
 TEST(Semidefinite, ZerosAndBallsThatDoNotSay) {
   EXPECT_TRUE(proves_semidefinite(balls_of(Matrix::Zero(3, 3))));
+  Matrix with_zeros = Matrix::Zero(5, 5);
+  with_zeros.topLeftCorner(4, 4) = matrix_with(4, 1e-3, 2);
+  EXPECT_TRUE(proves_semidefinite(balls_of(with_zeros)));
+  with_zeros(4, 0) = with_zeros(0, 4) = 1e-9;
+  EXPECT_FALSE(proves_semidefinite(balls_of(with_zeros)));
   BallMatrix unknown = balls_of(Matrix::Identity(2, 2));
   mixcert_check::Ball wide;
   arb_set_d(wide.data(), 0.0);

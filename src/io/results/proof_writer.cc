@@ -112,7 +112,8 @@ void ProofWriter::add(const Result& result, ConstVectorRef input) {
   nlohmann::json chains = nlohmann::json::array();
   for (const LayerReport& layer : result.layers) chains.push_back(layer.metric);
   const Gaussian& law = result.mixture.component(0);
-  const Matrix covariance = law.covariance.to_dense();
+  // Products may differ in last bits on both sides of the diagonal; the claim is about the lower one.
+  const Matrix covariance = law.covariance.to_dense().selfadjointView<Eigen::Lower>();
   const Index outputs = covariance.rows();
   append_safetensors({{"input", array_of({input.size()}, input)},
                       {"mean", array_of({outputs}, law.mean)},
