@@ -165,7 +165,8 @@ MaximumLaw behind_maximum(const MaximumNode& node, Index outputs, const TangentL
   for (Index u = 0; u < outputs; ++u) {
     const auto& [a, b] = pairs[static_cast<std::size_t>(u)];
     difference.mean(u) = before.mean(a) - before.mean(b);
-    difference.tangents.row(u) = before.tangents.row(a) - before.tangents.row(b);
+    if (before.tangents.cols() > 0)
+      difference.tangents.row(u) = before.tangents.row(a) - before.tangents.row(b);
   }
   Replaced replaced = replaced_by_lines(Activation(ActivationFunction::Relu), difference);
   MaximumLaw after;
@@ -174,7 +175,8 @@ MaximumLaw behind_maximum(const MaximumNode& node, Index outputs, const TangentL
   for (Index u = 0; u < outputs; ++u) {
     const Index b = pairs[static_cast<std::size_t>(u)].second;
     after.law.mean(u) = before.mean(b) + replaced.means(u);
-    after.law.tangents.row(u) = before.tangents.row(b) + replaced.slopes(u) * difference.tangents.row(u);
+    if (before.tangents.cols() > 0)
+      after.law.tangents.row(u) = before.tangents.row(b) + replaced.slopes(u) * difference.tangents.row(u);
   }
   after.law.mean_error = enlarged(readers * before.mean_error + gamma * after.law.mean.norm());
   const double sizes = before.tangents.norm() * readers + difference.tangents.norm();

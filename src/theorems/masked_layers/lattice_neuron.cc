@@ -51,7 +51,8 @@ void place_jumps(const Vector& jumps, Lattice& lattice, double& start, double& s
     const double nearest = std::nearbyint(place);
     squares += square(place - nearest);
     start += lattice.keep * lattice.step * (place - nearest);
-    if (nearest == 0.0) continue;
+    if (nearest == 0.0 || !std::isfinite(nearest))
+      continue;  // then `squares` is not a number, and no bound is
     order.emplace_back(static_cast<Index>(std::abs(nearest)), j);
     if (nearest < 0.0) start += lattice.step * nearest;
   }
