@@ -8,9 +8,6 @@
 #include <arb.h>
 #include <arb_hypgeom.h>
 
-#include <string>
-#include <utility>
-
 namespace mixcert_check {
 
 /// Bits of midpoints: twice those of a double, so that differences of nearly equal numbers keep digits.
@@ -68,7 +65,6 @@ class Ball {
   [[nodiscard]] bool is_finite() const { return arb_is_finite(ball_) != 0; }
   /// For all numbers of the ball.
   [[nodiscard]] bool is_positive() const { return arb_is_positive(ball_) != 0; }
-  [[nodiscard]] bool is_nonnegative() const { return arb_is_nonnegative(ball_) != 0; }
   [[nodiscard]] bool is_negative() const { return arb_is_negative(ball_) != 0; }
   /// About the middle; no conclusion uses it.
   [[nodiscard]] double about() const { return arf_get_d(arb_midref(ball_), ARF_RND_NEAR); }
@@ -80,11 +76,28 @@ class Ball {
 /// For all numbers of both balls; false where the balls do not say.
 inline bool at_most(const Ball& a, const Ball& b) { return arb_le(a.data(), b.data()) != 0; }
 
-inline Ball square(const Ball& a) {
+/// One of Arb's functions, rounded to kBits.
+template <class Function, class... Operands>
+Ball by_arb(Function function, const Operands&... operands) {
   Ball made;
-  arb_sqr(made.data(), a.data(), kBits);
+  function(made.data(), operands.data()..., kBits);
   return made;
 }
+
+inline Ball square(const Ball& a) { return by_arb(arb_sqr, a); }
+inline Ball larger(const Ball& a, const Ball& b) { return by_arb(arb_max, a, b); }
+inline Ball smaller(const Ball& a, const Ball& b) { return by_arb(arb_min, a, b); }
+/// Root of the positive part.
+inline Ball root(const Ball& a) { return by_arb(arb_sqrtpos, a); }
+inline Ball exponential(const Ball& a) { return by_arb(arb_exp, a); }
+inline Ball hyperbolic_tangent(const Ball& a) { return by_arb(arb_tanh, a); }
+/// log(1 + a)
+inline Ball log_one_plus(const Ball& a) { return by_arb(arb_log1p, a); }
+inline Ball error_function(const Ball& a) { return by_arb(arb_hypgeom_erf, a); }
+/// 1 - erf(a)
+inline Ball complementary_error(const Ball& a) { return by_arb(arb_hypgeom_erfc, a); }
+
+// These two are exact.
 
 inline Ball absolute(const Ball& a) {
   Ball made;
@@ -92,42 +105,10 @@ inline Ball absolute(const Ball& a) {
   return made;
 }
 
-inline Ball larger(const Ball& a, const Ball& b) {
-  Ball made;
-  arb_max(made.data(), a.data(), b.data(), kBits);
-  return made;
-}
-
-inline Ball smaller(const Ball& a, const Ball& b) {
-  Ball made;
-  arb_min(made.data(), a.data(), b.data(), kBits);
-  return made;
-}
-
 /// Of a number that is known not to be negative, though its ball may reach below zero.
 inline Ball positive_part(const Ball& a) {
   Ball made;
   arb_nonnegative_part(made.data(), a.data());
-  return made;
-}
-
-/// Root of the positive part.
-inline Ball root(const Ball& a) {
-  Ball made;
-  arb_sqrtpos(made.data(), a.data(), kBits);
-  return made;
-}
-
-inline Ball exponential(const Ball& a) {
-  Ball made;
-  arb_exp(made.data(), a.data(), kBits);
-  return made;
-}
-
-/// 1 - erf(a).
-inline Ball complementary_error(const Ball& a) {
-  Ball made;
-  arb_hypgeom_erfc(made.data(), a.data(), kBits);
   return made;
 }
 

@@ -28,12 +28,6 @@ BallMatrix& BallMatrix::operator=(BallMatrix other) noexcept {
   return *this;
 }
 
-BallMatrix BallMatrix::identity(slong size) {
-  BallMatrix made(size, size);
-  arb_mat_one(made.matrix_);
-  return made;
-}
-
 Ball BallMatrix::at(slong i, slong j) const {
   Ball made;
   arb_set(made.data(), arb_mat_entry(matrix_, i, j));
@@ -105,12 +99,6 @@ Ball dot(const Balls& a, const Balls& b) {
   return total;
 }
 
-Ball sum(const Balls& a) {
-  Ball total;
-  for (const Ball& term : a) total += term;
-  return total;
-}
-
 Balls balls(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
 namespace {
@@ -151,7 +139,7 @@ bool is_dominant(const BallMatrix& matrix) {
   return true;
 }
 
-/// With a diagonal of ones, which changes no sign; rows of zeros are left out.
+/// With a diagonal of about ones, which changes no sign; rows of zeros stay.
 BallMatrix equilibrated(const BallMatrix& matrix) {
   Balls scale;
   for (slong i = 0; i < matrix.rows(); ++i) {

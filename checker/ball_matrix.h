@@ -23,8 +23,6 @@ class BallMatrix {
   BallMatrix& operator=(BallMatrix other) noexcept;
   ~BallMatrix() { arb_mat_clear(matrix_); }
 
-  static BallMatrix identity(slong size);
-
   [[nodiscard]] slong rows() const { return arb_mat_nrows(matrix_); }
   [[nodiscard]] slong columns() const { return arb_mat_ncols(matrix_); }
   [[nodiscard]] Ball at(slong i, slong j) const;
@@ -44,7 +42,6 @@ class BallMatrix {
 };
 
 Ball dot(const Balls& a, const Balls& b);
-Ball sum(const Balls& a);
 Balls balls(const std::vector<double>& values);
 
 /// Is every symmetric matrix whose entries lie in these balls positive semidefinite? True is a proof (I.2):

@@ -32,8 +32,11 @@ void ProofOutput::finish() {
 
 std::string ProofOutput::footer(const std::string& model) const {
   if (!writer_) return "";
+  Options formal = wanted_;
+  formal.simulate = false;
+  formal.statistics = 0;
   const Result all =
-      certify(subject_.ensemble, subject_.inputs.leftCols(1), wanted_, certify_services()).front();
+      certify(subject_.ensemble, subject_.inputs.leftCols(1), formal, certify_services()).front();
   return fmt::format(
       "proof: with theorems that mixcert-check covers, W2 <= {:.3g} at input 0; with all theorems {:.3g}\n"
       "       mixcert-check {} {}\n",

@@ -34,6 +34,10 @@ struct Model {
 std::shared_ptr<const Model> make_model(std::vector<LayerSpec> layers,
                                         std::vector<std::string> assumptions = {});
 
+/// The layers as a model file, with what was assumed. Throws InvalidArgument for networks that are no one
+/// list of layers.
+void save_model(const Model& model, const std::string& path);
+
 /// Empty for layers without arrays.
 py::dict layer_arrays(const LayerSpec& spec);
 

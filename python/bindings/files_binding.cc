@@ -17,7 +17,6 @@
 #include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
 #include "mixcert/core/version.h"
-#include "mixcert/io/model_file.h"
 #include "mixcert/io/proof_file.h"
 #include "mixcert/network/layer_spec.h"
 #include "report/pages/command_pages.h"
@@ -81,9 +80,9 @@ void save_proof(const Views& views, const std::string& path, const std::string& 
   const Chosen chosen = choose(views);
   const Run& run = *views.front().run;
   const Model& model = run.require_model("save_proof");
-  require(!model.layers.empty() && model.ensemble.size() == 1 && model.noise.is_none() && !run.options.joint,
+  require(model.ensemble.size() == 1 && model.noise.is_none() && !run.options.joint,
           "save_proof: expected a single network with all its outputs, and inputs one by one");
-  save_layers(model_file, model.layers, {});
+  save_model(model, model_file);
   ProofWriter writer(path, model.ensemble.member(0), sha256_of_file(model_file), run.options);
   for (std::size_t i = 0; i < chosen.results.size(); ++i)
     writer.add(chosen.results[i], chosen.inputs.col(static_cast<Index>(i)));

@@ -102,14 +102,6 @@ ModelPointer functional_of(const Model& model, const std::string& text) {
             std::move(assumptions)});
 }
 
-void save_model(const Model& model, const std::string& path) {
-  require(!model.layers.empty(),
-          "save: expected a single network with all its outputs, got an ensemble or a functional");
-  std::map<std::string, std::string> metadata;
-  if (!model.assumptions.empty()) metadata["assumptions"] = assumptions_text(model.assumptions);
-  save_layers(path, model.layers, std::move(metadata));
-}
-
 /// [inputs, samples, outputs], or [samples, outputs] of one input.
 py::array simulate_outputs(const Model& model, const py::object& given, Index samples, bool joint,
                            std::uint64_t seed, int threads) {
@@ -136,6 +128,14 @@ py::array simulate_outputs(const Model& model, const py::object& given, Index sa
 }
 
 }  // namespace
+
+void save_model(const Model& model, const std::string& path) {
+  require(!model.layers.empty(),
+          "save: expected a single network with all its outputs, got an ensemble or a functional");
+  std::map<std::string, std::string> metadata;
+  if (!model.assumptions.empty()) metadata["assumptions"] = assumptions_text(model.assumptions);
+  save_layers(path, model.layers, std::move(metadata));
+}
 
 ModelPointer make_model(std::vector<LayerSpec> layers, std::vector<std::string> assumptions) {
   require(!layers.empty(), "Network: expected at least one layer, got none");
