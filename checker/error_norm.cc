@@ -14,12 +14,16 @@ Norm diagonal_norm(const Ball& factor, const Balls& diagonal, const Layer& layer
   return {factor, diagonal, layer.mean.transposed().times(layer.mean.rows_scaled(diagonal))};
 }
 
-/// A = E W'QW = M'QM + diag_j(sum_i Q_ii V_ij)  (M.3)
-BallMatrix second_moment(const Norm& norm, const Layer& layer) {
+/// A = E W'QW = M'QM + diag_j(sum_i Q_ii V_ij)  (M.3); behind a mask A + nu diag(A) (D.1)
+BallMatrix second_moment(const Norm& norm, const Layer& layer, const Mask& mask) {
   BallMatrix a = norm.gram;
-  if (!layer.is_random) return a;
-  const Balls added = layer.variance.transposed().times(norm.diagonal);
-  for (slong j = 0; j < layer.inputs; ++j) a.add(j, j, added[static_cast<std::size_t>(j)]);
+  if (layer.is_random) {
+    const Balls added = layer.variance.transposed().times(norm.diagonal);
+    for (slong j = 0; j < layer.inputs; ++j) a.add(j, j, added[static_cast<std::size_t>(j)]);
+  }
+  if (mask.is_random) {
+    for (slong j = 0; j < layer.inputs; ++j) a.add(j, j, mask.variance * a.at(j, j));
+  }
   return a;
 }
 
@@ -77,7 +81,7 @@ std::vector<std::vector<Norm>> carried_norms(const Model& model, const Block& pr
                                      ? std::vector<Balls>(behind.size())
                                      : metrics(proof, name, behind.size(), model.layers[k].outputs);
     for (std::size_t i = 0; i < behind.size(); ++i) {
-      const BallMatrix a = second_moment(behind[i], model.layers[k + 1]);
+      const BallMatrix a = second_moment(behind[i], model.layers[k + 1], model.masks[k]);
       const Layer& layer = model.layers[k];
       if (!centre.is_zero()) {
         BallMatrix gram = layer.mean.transposed().times(a.times(layer.mean));

@@ -46,8 +46,8 @@ GaussianLaw first_law(const Layer& layer, const std::vector<double>& input) {
   return law;
 }
 
-Step::Step(const GaussianLaw& law, const Activation& f, const Layer& next)
-    : next_(next), has_convex_size_(f.has_convex_size()) {
+Step::Step(const GaussianLaw& law, const Activation& f, const Mask& mask, const Layer& next)
+    : next_(next), has_convex_size_(f.has_convex_size() && !mask.is_random) {
   for (std::size_t j = 0; j < law.mean.size(); ++j) {
     const Moments a = moments_of(f, law.mean[j], root(law.variances[j]));
     const Ball deviation = root(a.variance);
@@ -59,9 +59,27 @@ Step::Step(const GaussianLaw& law, const Activation& f, const Layer& next)
     second_.push_back(positive_part(a.second));
     square_slope_.push_back(a.square_slope);
     square_rest_.push_back(root(a.square_variance - square(a.square_slope)));
+    if (mask.is_random) apply(mask);
   }
   if (!law.covariance.empty()) correlation_.push_back(correlation_of(law));
   compute_noise();
+}
+
+/// c = nu E a^2 + tau^2 - 2 tau kap* E|a| with tau^2 = nu E a^2; E|a| >= |E a| and >= (E a^2)^{3/2} / (E
+/// a^4)^{1/2}.
+void Step::apply(const Mask& mask) {
+  Ball &second = second_.back(), &slope = square_slope_.back(), &rest = square_rest_.back();
+  const Ball fourth = square(second) + square(slope) + square(rest);
+  Ball size = absolute(mean_.back());
+  const Ball by_moments = second * root(second / fourth);
+  if (by_moments.is_finite()) size = larger(size, by_moments);
+  const Ball added = mask.variance * second, factor = Ball(1.0) + mask.variance;
+  mask_variance_.push_back(added);
+  mask_cost_.push_back(positive_part(Ball(2.0) * (added - root(added) * mask.coupling * size)));
+  mask_square_.push_back((mask.fourth - square(factor)) * fourth);
+  second *= factor;
+  slope *= factor;
+  rest *= factor;
 }
 
 void Step::compute_noise() {
@@ -91,6 +109,10 @@ void Step::compute_noise() {
       variance.push_back(positive_part(total));
     }
   }
+  if (!mask_square_.empty()) {
+    const Balls by_masks = v.squared_entries().times(mask_square_);
+    for (std::size_t l = 0; l < variance.size(); ++l) variance[l] += by_masks[l];
+  }
   for (std::size_t l = 0; l < noise_mean_.size(); ++l) {
     const Ball least = noise_mean_[l];
     noise_mean_[l] += added[l];
@@ -105,6 +127,12 @@ GaussianLaw Step::pushed() const {
   const BallMatrix factor = m.columns_scaled(gain_);
   BallMatrix covariance =
       (correlation_.empty() ? factor : factor.times(correlation_.front())).times(factor.transposed());
+  if (!mask_variance_.empty()) {
+    const BallMatrix further = m.columns_scaled(mask_variance_).times(m.transposed());
+    for (slong i = 0; i < covariance.rows(); ++i) {
+      for (slong j = 0; j < covariance.columns(); ++j) covariance.add(i, j, further.at(i, j));
+    }
+  }
   for (slong l = 0; l < covariance.rows(); ++l) {
     const auto place = static_cast<std::size_t>(l);
     law.mean[place] += next_.bias_mean[place];
@@ -122,7 +150,7 @@ Ball Step::squared_error(const Norm& norm) const {
   for (slong i = 0; i < n; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const Ball own = square(linear_[at]) + square(quadratic_[at]) + square(rest_[at]);
-    total += positive_part(b.at(i, i)) * own;
+    total += positive_part(b.at(i, i)) * (mask_cost_.empty() ? own : own + mask_cost_[at]);
     if (correlation_.empty()) continue;
     for (slong j = 0; j < i; ++j) {
       const auto other = static_cast<std::size_t>(j);

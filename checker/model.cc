@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 #include <sstream>
+#include <utility>
 
 namespace mixcert_check {
 namespace {
@@ -71,10 +72,21 @@ Layer dense_layer(const Json& entry, const Block& block, std::set<std::string>& 
   return layer;
 }
 
+/// What stands last in the part of the architecture that was read.
+enum class Last { Nothing, Layer, Activation, Mask };
+
 void read_architecture(const Block& block, Model& model) {
   std::set<std::string> unread;
   for (const auto& [name, tensor] : block.tensors) unread.insert(name);
-  bool after_layer = false;
+  Last last = Last::Nothing;
+  // Layers have the identity between them where nothing else is said, and no mask.
+  const auto add_activation = [&model](Activation activation) {
+    model.activations.push_back(std::move(activation));
+    model.masks.emplace_back();
+  };
+  const auto add_identity = [&] {
+    if (last == Last::Layer) add_activation(Activation::of(Json::parse(R"({"function":"identity"})")));
+  };
   const Json architecture = Json::parse(block.text("architecture"));
   std::set<std::string> names;
   for (const Json& entry : architecture.list()) {
@@ -84,18 +96,23 @@ void read_architecture(const Block& block, Model& model) {
       throw BadFile("two layers are called '" + name->text() + "', or one has no name");
     }
     if (type == "dense") {
-      // Two in a row have the identity between them.
-      if (after_layer) model.activations.push_back(Activation::of(Json::parse(R"({"function":"identity"})")));
+      add_identity();
       model.layers.push_back(dense_layer(entry, block, unread));
-    } else if (type == "activation" && after_layer) {
-      model.activations.push_back(Activation::of(entry));
+      last = Last::Layer;
+    } else if (type == "activation" && last == Last::Layer) {
+      add_activation(Activation::of(entry));
+      last = Last::Activation;
+    } else if ((type == "dropout" || type == "gaussian_dropout") &&
+               (last == Last::Layer || last == Last::Activation)) {
+      add_identity();
+      model.masks.back() = Mask::of(entry);
+      last = Last::Mask;
     } else {
       throw BadFile("not covered: '" + type +
-                    "' at this place; expected dense layers with activations between them");
+                    "' at this place; expected dense layers with an activation and dropout between them");
     }
-    after_layer = type == "dense";
   }
-  if (!after_layer) throw BadFile("not covered: a network that ends with an activation");
+  if (last != Last::Layer) throw BadFile("not covered: a network that does not end with a dense layer");
   // Another tensor beside a layer is another law of its weights.
   if (!unread.empty()) throw BadFile("not covered: tensor '" + *unread.begin() + "'");
 }

@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // The network of a model file, as far as the checker knows networks: dense layers with independent normal
-// weights and biases, or fixed ones, and an activation between each two.
+// weights and biases, or fixed ones, and an activation and perhaps dropout between each two.
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@
 
 #include "activation.h"
 #include "ball_matrix.h"
+#include "mask.h"
 #include "safetensors.h"
 
 namespace mixcert_check {
@@ -27,6 +28,7 @@ struct Model {
   std::string sha256;  ///< of the file, in hexadecimal digits
   std::vector<Layer> layers;
   std::vector<Activation> activations;  ///< [k] stands between layers k and k + 1
+  std::vector<Mask> masks;              ///< [k] behind activation k
 };
 
 /// Throws BadFile, which says so where the network is one that the checker does not cover.

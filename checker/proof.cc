@@ -88,7 +88,7 @@ Checked Proof::check(const Block& claim) {
   Ball total;
   std::string terms;
   for (std::size_t k = 1; k <= last; ++k) {
-    const Step step(law, model_.activations[k - 1], model_.layers[k]);
+    const Step step(law, model_.activations[k - 1], model_.masks[k - 1], model_.layers[k]);
     const Ball term = carried(step, k == last ? output_norm_ : norms(chains[k - 1].text())[k]);
     total += term;
     terms += (k > 1 ? ", layer " : "layer ") + length(k) + " " + number(upper_end(term));

@@ -15,18 +15,17 @@
 
 namespace mixcert::testing {
 
-ProofFiles::ProofFiles(const NetworkRecipe& recipe, Index inputs) {
+ProofFiles::ProofFiles(const Network& network, std::uint64_t seed, Index inputs) {
   static std::atomic<int> made = 0;
   folder_ = std::filesystem::temp_directory_path() /
             ("mixcert_proof_" + std::to_string(getpid()) + "_" + std::to_string(made++));
   std::filesystem::create_directories(folder_);
-  const Network network = random_network(recipe);
   save_network(model(), network);
   Options options = options_with_proof({});
   options.threads = 1;
   // The digest is the checker's own: the engine's is tested with the program.
   ProofWriter writer(proof(), network, mixcert_check::read_model(model()).sha256, options);
-  Generator generator(recipe.seed + 1);
+  Generator generator(seed);
   const Matrix points = random_matrix(generator, network.inputs(), inputs);
   results_ = certify(network, points, options);
   for (const Result& result : results_) writer.add(result, points.col(result.input));

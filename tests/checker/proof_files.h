@@ -16,7 +16,10 @@ namespace mixcert::testing {
 class ProofFiles {
  public:
   /// Certifies a random network at `inputs` random points, with a proof.
-  explicit ProofFiles(const NetworkRecipe& recipe, Index inputs = 2);
+  explicit ProofFiles(const NetworkRecipe& recipe, Index inputs = 2)
+      : ProofFiles(random_network(recipe), recipe.seed + 1, inputs) {}
+  /// The same with this network.
+  ProofFiles(const Network& network, std::uint64_t seed, Index inputs = 2);
   ~ProofFiles();
   ProofFiles(const ProofFiles&) = delete;
   ProofFiles& operator=(const ProofFiles&) = delete;

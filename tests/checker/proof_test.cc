@@ -23,8 +23,7 @@ constexpr ActivationFunction kCovered[] = {
 
 /// The claims of all inputs are proven. A proof has no rounding to charge, and takes (Y.27) where the
 /// engine's certificate takes (H.2): it is below the claim, by at most a part of it.
-void expect_proven(const NetworkRecipe& recipe) {
-  const ProofFiles files(recipe);
+void expect_proven(const ProofFiles& files) {
   const std::vector<Checked> all = check_files(files.model(), files.proof());
   ASSERT_EQ(all.size(), files.results().size());
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -32,6 +31,22 @@ void expect_proven(const NetworkRecipe& recipe) {
     EXPECT_LE(all[i].proven, all[i].claimed);
     EXPECT_GE(all[i].proven, 0.5 * all[i].claimed - 1e-6);
   }
+}
+
+void expect_proven(const NetworkRecipe& recipe) { expect_proven(ProofFiles(recipe)); }
+
+/// The network with a mask behind every activation.
+Network masked(const NetworkRecipe& recipe, const Mask& mask) {
+  const Network network = random_network(recipe);
+  std::vector<DenseLayer> layers;
+  std::vector<ActivationMap> activations;
+  std::vector<Mask> masks;
+  for (Index k = 0; k < network.layer_count(); ++k) {
+    layers.push_back(network.layer(k));
+    activations.push_back(network.activation(k));
+    masks.push_back(k == 0 ? Mask() : mask);
+  }
+  return {std::move(layers), std::move(activations), std::move(masks)};
 }
 
 TEST(Proof, HoldsForEveryActivationAndDepth) {
@@ -49,6 +64,20 @@ TEST(Proof, HoldsForFixedWeightsAndWideSpread) {
     for (const ActivationFunction function : {ActivationFunction::Relu, ActivationFunction::Tanh}) {
       SCOPED_TRACE(deviation);
       expect_proven({.widths = {2, 6, 5, 2}, .activation = function, .deviation = deviation, .seed = 4});
+    }
+  }
+}
+
+TEST(Proof, HoldsBehindMasks) {
+  for (const WeightFamily family : {WeightFamily::Deterministic, WeightFamily::MeanField}) {
+    for (const double rate : {1e-9, 0.1, 0.5, 0.95}) {
+      for (const ActivationFunction function : {ActivationFunction::Relu, ActivationFunction::Tanh}) {
+        SCOPED_TRACE(std::string(to_string(function)) + ", rate " + std::to_string(rate));
+        const NetworkRecipe recipe{
+            .widths = {2, 6, 5, 4, 2}, .weights = family, .activation = function, .seed = 12};
+        expect_proven(ProofFiles(masked(recipe, Mask::bernoulli(rate)), 12));
+        expect_proven(ProofFiles(masked(recipe, Mask::gaussian(rate)), 13));
+      }
     }
   }
 }

@@ -33,7 +33,6 @@ void refuse_uncovered(const Network& network) {
                         network.hidden_count() > 0 && network.activation(0).is_uniform() &&
                         network.activation(0).common().function() == ActivationFunction::Identity;
   if (!is_chain) refuse("dense layers with activations between them, and at least one of them hidden");
-  if (network.has_masks()) refuse("a network without dropout");
   for (Index k = 0; k < network.layer_count(); ++k) {
     const DenseLayer& layer = network.layer(k);
     const bool is_mean_field =
