@@ -177,6 +177,10 @@ LayerSpec make_mixture(std::vector<double> weights, const std::vector<LayerSpec>
 }
 
 /// `given` names parameters of the function; others are refused.
+[[noreturn]] void refuse_parameter(const std::string& activation, const std::string& key) {
+  throw InvalidArgument(activation + ": expected no parameter '" + key + "'");
+}
+
 LayerSpec make_activation(const std::string& name, const std::map<std::string, double>& given) {
   const ActivationFunction function = parse_activation_function(name);
   ActivationParameters parameters;
@@ -185,7 +189,7 @@ LayerSpec make_activation(const std::string& name, const std::map<std::string, d
     const std::string& key = entry.first;
     const auto found =
         std::find_if(own.begin(), own.end(), [&](const ActivationParameter& p) { return p.name == key; });
-    require(found != own.end(), name + ": expected no parameter '" + key + "'");
+    if (found == own.end()) refuse_parameter(name, key);
     parameters.*(found->member) = entry.second;
   }
   return ActivationSpec{Activation(function, parameters)};
