@@ -2,11 +2,12 @@
 //
 // The ratios that the documentation quotes, measured in one run on one thread:
 //   - one input against 1e4 Monte Carlo samples by local reparametrisation,
+//   - a call with one input, the first and later ones, against an input of a batch,
 //   - growth of the cost per input with the width,
 //   - the moment method for a batch against the matrix products it cannot avoid,
 //   - the draws of a certificate by simulation against theirs,
 //   - peak memory while results of growing numbers of inputs stream to disk.
-//     ratios [DIRECTORY for the streamed file [PART: streaming, moments, draws, sampling or width]]
+//     ratios [DIRECTORY for the streamed file [PART: streaming, moments, draws, sampling, single or width]]
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -51,6 +52,30 @@ void against_monte_carlo() {
     const double sampling = monte_carlo_seconds(network);
     std::printf("  [%s] %.3f ms, Monte Carlo %.1f ms, ratio 1/%.0f\n", width_text(widths).c_str(), 1e3 * ours,
                 1e3 * sampling, sampling / ours);
+  }
+}
+
+/// Milliseconds of processor time per input of a batch, and of calls with one input.
+void single_inputs() {
+  std::printf("ms per call with one input: the first, the median of later ones, and per input of 300\n");
+  for (const std::vector<Index>& widths :
+       {std::vector<Index>{1, 64, 1}, {8, 128, 128, 1}, {784, 128, 128, 10}}) {
+    for (const Method method : {Method::Moment, Method::Auto}) {
+      const Network network = mean_field_network(widths, ActivationFunction::Relu);
+      const Matrix x = uniform_inputs(network.inputs(), 300);
+      std::vector<double> calls;
+      for (Index i = 0; i < 52; ++i) {
+        const double start = processor_seconds();
+        (void)certify(network, x.col(i), one_thread(method));
+        calls.push_back(1e3 * (processor_seconds() - start));
+      }
+      const double start = processor_seconds();
+      certify(network, x, one_thread(method), [](Result&&) {});
+      const double each = 1e3 * (processor_seconds() - start) / 300.0, first = calls.front();
+      std::nth_element(calls.begin() + 1, calls.begin() + 26, calls.end());
+      std::printf("  [%s] %s: %.2f, %.2f, %.2f, ratio %.2f\n", width_text(widths).c_str(),
+                  method == Method::Auto ? "auto" : "moment", first, calls[26], each, calls[26] / each);
+    }
   }
 }
 
@@ -159,5 +184,6 @@ int main(int argc, char** argv) {
   if (part.empty() || part == "moments") moment_method();
   if (part.empty() || part == "draws") simulated_draws();
   if (part.empty() || part == "sampling") against_monte_carlo();
+  if (part.empty() || part == "single") single_inputs();
   if (part.empty() || part == "width") growth_with_width();
 }

@@ -19,7 +19,6 @@
 #include "mixcert/core/option_table.h"
 #include "mixture/stretched_mixture.h"
 #include "network/linearised_network.h"
-#include "sensitivity/stoppable_norms.h"
 #include "theorems/theorem_table.h"
 
 namespace mixcert {
@@ -60,7 +59,7 @@ Certifier::Certifier(const Network& network, const Options& options, const Servi
       "and method auto or coupled; the bound of certify without it is formal, and holds always");
   require(!options.simulate || services.simulation != nullptr,
           "option --simulate: needs Services::simulation, which mixcert::simulated provides");
-  prepared_->sensitivity = analyse_sensitivity(network);
+  prepared_->sensitivity = kept_sensitivity(network);
   has_lower_bounds_ = !options.joint && is_made_of_masks(network);
   require(!options.joint || !network.has_own_noise(),
           "option --joint: the network has noise layers, which every input draws for itself; certify inputs "
@@ -75,7 +74,7 @@ Certifier::Certifier(const Network& network, const Options& options, const Servi
   const bool surrogates = options.method == Method::Moment ||
                           (options.method == Method::Auto && uses_metrics(options) && gap.empty());
   if (surrogates) {
-    prepared_->error_norms = make_error_norms(network, options.sensitivity, services.cancel);
+    prepared_->error_norms = kept_error_norms(network, options, services.cancel);
     moment_ = std::make_unique<MomentMethod>(
         *prepared_, options.theorems == TheoremSet::All ? theorem_table() : coupling_theorems());
     if (options.joint) joint_ = std::make_unique<JointMethod>(*prepared_);
@@ -147,7 +146,7 @@ Certified Certifier::finished(ConstMatrixRef inputs, Certified made, Index index
 void Certifier::give_lower_bounds(ConstMatrixRef inputs, Result& result) const {
   if (!has_lower_bounds_) return;
   const ProvenLower lower =
-      proven_lower(prepared_->network, prepared_->sensitivity, inputs.col(0), result.mixture);
+      proven_lower(prepared_->network, *prepared_->sensitivity, inputs.col(0), result.mixture);
   result.w2_lower = lower.gaussian;
   result.w2_lower_mixture = lower.mixture;
 }

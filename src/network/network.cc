@@ -9,13 +9,17 @@
 #include <string>
 #include <utility>
 
+#include "core/kept.h"
 #include "mixcert/core/error.h"
 #include "network/graph/layer_graph.h"
 
 namespace mixcert {
 
+Network::Network() : kept_(std::make_shared<Kept>()) {}
+
 Network::Network(std::vector<DenseLayer> layers, std::vector<ActivationMap> activations,
-                 std::vector<Mask> masks, std::shared_ptr<const FeatureMap> front, bool has_own_noise) {
+                 std::vector<Mask> masks, std::shared_ptr<const FeatureMap> front, bool has_own_noise)
+    : Network() {
   Chain chain{std::move(layers), std::move(activations), std::move(masks),
               std::move(front),  has_own_noise,          0};
   chain.check();

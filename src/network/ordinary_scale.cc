@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/kept.h"
+
 namespace mixcert {
 namespace {
 
@@ -67,7 +69,9 @@ std::vector<double> typical_sizes(const Network& network) {
   return sizes;
 }
 
-std::optional<Network> with_ordinary_sizes(const Network& network) {
+namespace {
+
+std::optional<Network> rescaled(const Network& network) {
   const std::vector<int> exponents = unit_exponents(network);
   if (!needs_change(network, exponents)) return {};
   std::vector<DenseLayer> layers;
@@ -85,6 +89,12 @@ std::optional<Network> with_ordinary_sizes(const Network& network) {
   }
   return Network(std::move(layers), std::move(activations), std::move(masks), network.shared_front(),
                  network.has_own_noise());
+}
+
+}  // namespace
+
+std::optional<Network> with_ordinary_sizes(const Network& network) {
+  return *network.kept().get<std::optional<Network>>("ordinary sizes", [&] { return rescaled(network); });
 }
 
 std::optional<Ensemble> with_ordinary_sizes(const Ensemble& ensemble,

@@ -35,7 +35,7 @@ std::optional<DenseLayer> scaled_by_powers(const DenseLayer& layer, int weight_e
 std::vector<double> typical_sizes(const Network& network);
 
 /// The same law with hidden layers of size one wherever sizes are extreme and the activation allows it; empty
-/// where nothing is to be done, as for all networks of sizes between 2^-16 and 2^16.
+/// where nothing is to be done, as for all networks of sizes between 2^-16 and 2^16. Kept with the network.
 std::optional<Network> with_ordinary_sizes(const Network& network);
 /// Members that `stays` are left as they are: a graph would be written out to look at its layers.
 std::optional<Ensemble> with_ordinary_sizes(const Ensemble& ensemble,

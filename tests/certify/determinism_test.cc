@@ -5,10 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "core/column_product.h"
+#include "core/kept.h"
 #include "mixcert/certify/certify.h"
+#include "mixcert/core/error.h"
+#include "sensitivity/sensitivity.h"
 #include "support/random_network.h"
 
 namespace mixcert::testing {
@@ -61,6 +65,22 @@ class Determinism : public ::testing::TestWithParam<WeightFamily> {
   Matrix inputs_;
   Options options_;  ///< method auto: both methods run
 };
+
+/// What is kept with a network from one call to the next changes no bit, also where calls meet.
+TEST_P(Determinism, CallsOfOneNetworkShareWhatBelongsToIt) {
+  const std::vector<Result> alone = certify(make_network(), inputs_, options_);
+  std::vector<std::vector<Result>> made(3);
+  std::vector<std::thread> threads;
+  for (std::vector<Result>& results : made) threads.emplace_back([&] { results = run(inputs_); });
+  for (std::thread& thread : threads) thread.join();
+  made.push_back(run(inputs_));
+  for (const std::vector<Result>& results : made) {
+    for (std::size_t i = 0; i < alone.size(); ++i) expect_identical(results[i], alone[i]);
+  }
+  const Network copy = network_;
+  const auto none = []() -> Sensitivity { throw Error("made again"); };
+  EXPECT_NO_THROW((void)copy.kept().get<Sensitivity>("sensitivity", none));
+}
 
 TEST_P(Determinism, NumberOfThreadsDoesNotMatter) {
   const std::vector<Result> alone = run(inputs_);

@@ -67,6 +67,7 @@ class FeatureMap {
   [[nodiscard]] virtual Features evaluate(ConstVectorRef input) const = 0;
 };
 
+class Kept;
 class LayerGraph;
 
 // An immutable stochastic network: affine layers with activations and masks between them,
@@ -129,6 +130,9 @@ class Network {
     return graph_ ? graph_front_ : chain().front;
   }
 
+  /// What others have computed from this network, for its next use; copies of a network share it.
+  [[nodiscard]] Kept& kept() const { return *kept_; }
+
  private:
   /// The canonical form.
   struct Chain {
@@ -143,11 +147,12 @@ class Network {
     void find_common_factors();
   };
   struct Expansion;
-  Network() = default;
+  Network();
   /// Copies of a network share it; safe to call from several threads at once.
   [[nodiscard]] const Chain& chain() const { return chain_ ? *chain_ : expanded(); }
   [[nodiscard]] const Chain& expanded() const;
 
+  std::shared_ptr<Kept> kept_;
   std::shared_ptr<const Chain> chain_;  ///< null: made where it is asked for
   std::shared_ptr<Expansion> expansion_;
   std::shared_ptr<const LayerGraph> graph_;

@@ -9,9 +9,9 @@
 
 #include "io/files/atomic_file.h"
 #include "io/formats/safetensors.h"
+#include "methods/prepared.h"
 #include "mixcert/core/error.h"
 #include "mixcert/io/proof_file.h"
-#include "sensitivity/error_norm.h"
 
 namespace mixcert {
 namespace {
@@ -86,9 +86,9 @@ ProofWriter::ProofWriter(const std::filesystem::path& path, const Network& netwo
                          const std::string& model_sha256, const Options& options) {
   refuse_uncovered(network);
   std::map<std::string, Array> metrics;
-  const ErrorNorms error_norms = make_error_norms(network, options.sensitivity);
-  for (std::size_t k = 0; k + 1 < error_norms.size(); ++k) {
-    for (const ErrorNorm& error_norm : error_norms[k]) {
+  const auto error_norms = kept_error_norms(network, options, nullptr);
+  for (std::size_t k = 0; k + 1 < error_norms->size(); ++k) {
+    for (const ErrorNorm& error_norm : (*error_norms)[k]) {
       metrics.emplace("metric/" + error_norm.name + "/" + std::to_string(k + 1), metrics_of(error_norm));
     }
   }

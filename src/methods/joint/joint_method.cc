@@ -58,7 +58,8 @@ Certified JointMethod::certify(ConstMatrixRef inputs) const {
   const Network& network = prepared_.network;
   Sealed<JointTrace> trace = propagate_jointly(network, inputs, prepared_.options, prepared_.services);
   Certified made;
-  made.certificate = evaluate_joint_certificate(network, prepared_.sensitivity, prepared_.error_norms, trace);
+  made.certificate =
+      evaluate_joint_certificate(network, *prepared_.sensitivity, *prepared_.error_norms, trace);
   Result& result = made.result;
   result.method = Method::Moment;
   result.certificate = CertificateMode::Metric;
@@ -75,7 +76,7 @@ Certified JointMethod::certify(ConstMatrixRef inputs) const {
 }
 
 BoundContributions JointMethod::explain(const Certified& made) const {
-  return joint_contributions(prepared_.network, prepared_.error_norms,
+  return joint_contributions(prepared_.network, *prepared_.error_norms,
                              std::get<Sealed<JointTrace>>(made.trace), made.certificate);
 }
 

@@ -82,8 +82,8 @@ OutputRequest request(const Options& options) {
 
 Attempt certified(const Prepared& prepared, const TheoremTable& theorems, Sealed<MomentTrace> trace) {
   Certificate certificate =
-      evaluate_moment_certificate(prepared.network, prepared.sensitivity, prepared.error_norms, trace);
-  SharpenedOutput sharpened = sharpened_output(theorems, prepared.network, prepared.error_norms, trace,
+      evaluate_moment_certificate(prepared.network, *prepared.sensitivity, *prepared.error_norms, trace);
+  SharpenedOutput sharpened = sharpened_output(theorems, prepared.network, *prepared.error_norms, trace,
                                                request(prepared.options), std::move(certificate));
   return {std::move(trace), std::move(sharpened.certificate), std::move(sharpened.mixture),
           std::move(sharpened.law)};
@@ -147,7 +147,7 @@ void MomentMethod::certify_each(ConstMatrixRef inputs,
 }
 
 BoundContributions MomentMethod::explain(const Certified& made) const {
-  return moment_contributions(theorems_, prepared_.network, prepared_.error_norms,
+  return moment_contributions(theorems_, prepared_.network, *prepared_.error_norms,
                               std::get<Sealed<MomentTrace>>(made.trace), made.certificate);
 }
 

@@ -68,7 +68,7 @@ double signature_floor(const Prepared& prepared, const MomentTrace& trace) {
   Index split = 0;
   for (Index points = prepared.options.signature_size; points > 1; points /= 2) ++split;
   double least = std::numeric_limits<double>::infinity();
-  for (const MetricChain& chain : prepared.sensitivity.metrics) {
+  for (const MetricChain& chain : prepared.sensitivity->metrics) {
     const Vector& metric = chain.activation_weights.front();
     if (metric.size() != variances.size()) return 0.0;
     least = std::min(least, root_without_largest(metric.cwiseProduct(variances), split));
@@ -83,7 +83,7 @@ Certified SignatureMethod::certify(ConstMatrixRef inputs) const {
   const Network& network = prepared_.network;
   const Options& options = prepared_.options;
   const Services& services = prepared_.services;
-  const Sensitivity& sensitivity = prepared_.sensitivity;
+  const Sensitivity& sensitivity = *prepared_.sensitivity;
   EpsilonPlanner epsilon(network, sensitivity, options, services, inputs.cols());
   const SizePlanner planner = [&](Index layer, const GaussianMixture& mixture) {
     if (options.epsilon) return epsilon.plan(layer, mixture);
@@ -116,7 +116,7 @@ Certified SignatureMethod::certify(ConstMatrixRef inputs) const {
 }
 
 BoundContributions SignatureMethod::explain(const Certified& made) const {
-  return signature_contributions(prepared_.network, prepared_.sensitivity,
+  return signature_contributions(prepared_.network, *prepared_.sensitivity,
                                  std::get<Sealed<SignatureTrace>>(made.trace), made.certificate);
 }
 

@@ -37,9 +37,9 @@ struct ComponentSplitter::Neuron {
 ComponentSplitter::ComponentSplitter(const Prepared& prepared, Index layer)
     : activation_(prepared.network.activation(layer)) {
   const auto k = static_cast<std::size_t>(layer - 1);
-  const double l = prepared.sensitivity.lipschitz[k].upper;
-  split_weight_ = l * l * prepared.sensitivity.reference_chain(layer).activation_weights[k];
-  const auto& error_norms = prepared.error_norms[k];
+  const double l = prepared.sensitivity->lipschitz[k].upper;
+  split_weight_ = l * l * prepared.sensitivity->reference_chain(layer).activation_weights[k];
+  const auto& error_norms = (*prepared.error_norms)[k];
   const ErrorNorm& error_norm =
       *std::min_element(error_norms.begin(), error_norms.end(),
                         [](const auto& a, const auto& b) { return a.gain() < b.gain(); });

@@ -42,7 +42,7 @@ MaskTree plan_masks(const Prepared& prepared, Index layer, const GaussianMixture
         mixture.weights()(i) * surrogate_law(prepared.network.activation(layer), mixture.component(i)).second;
   }
   const Vector costs =
-      output_weights(prepared.error_norms[static_cast<std::size_t>(layer - 1)]).cwiseProduct(second);
+      output_weights((*prepared.error_norms)[static_cast<std::size_t>(layer - 1)]).cwiseProduct(second);
   return grow_mask_tree(costs, mask, leaves);
 }
 
@@ -70,7 +70,7 @@ std::size_t SplitPlanner::cheapest(Index layer, const GaussianMixture& mixture,
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t c = 0; c < candidates.size() && candidates.size() > 1; ++c) {
     const LayerTerms terms =
-        evaluate_moment_layer(prepared_.network, prepared_.sensitivity, prepared_.error_norms,
+        evaluate_moment_layer(prepared_.network, *prepared_.sensitivity, *prepared_.error_norms,
                               trace_moment_layer(prepared_.network, layer, mixture, candidates[c]), layer);
     const double cost = terms.compression.upper + terms.local.upper;
     if (!(cost < least)) continue;
@@ -83,7 +83,7 @@ std::size_t SplitPlanner::cheapest(Index layer, const GaussianMixture& mixture,
 MomentChoices SplitPlanner::reduce_and_split(Index layer, const GaussianMixture& mixture, Index components,
                                              Index leaves) const {
   MomentChoices choices;
-  const MetricChain& chain = prepared_.sensitivity.reference_chain(layer);
+  const MetricChain& chain = prepared_.sensitivity->reference_chain(layer);
   const Vector& metric = chain.activation_weights[static_cast<std::size_t>(layer - 1)];
   if (components < mixture.size()) {
     choices.reduction = compress(mixture, components, metric, prepared_.options.seed);
