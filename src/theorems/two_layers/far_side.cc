@@ -18,24 +18,6 @@ constexpr double kLogError = 1e-13;
 constexpr double kLeastSpread = 0.1;
 /// Integrals below this have lost digits.
 constexpr double kLeastIntegral = 1e-280;
-/// Cells of the normal law, half of them on either side; beyond the last |h| > 8.
-constexpr int kDensityCells = 256;
-constexpr double kDensityReach = 8.0;
-constexpr double kBeyondReach = 1.3e-15;
-
-const std::vector<double>& density_masses() {
-  static const std::vector<double> masses = [] {
-    std::vector<double> made;
-    made.reserve(kDensityCells);
-    const double step = 2.0 * kDensityReach / kDensityCells;
-    for (int i = 0; i < kDensityCells; ++i) {
-      made.push_back(enlarged(normal_mass(i * step - kDensityReach, (i + 1) * step - kDensityReach)));
-    }
-    return made;
-  }();
-  return masses;
-}
-
 constexpr double kLeastTail = 1e-300;
 
 /// A positive number, and what its logarithm may be off by.
@@ -49,14 +31,44 @@ struct Integral {
 Integral half_line(double p, double q, double m, double s) {
   const double d = 1.0 - 2.0 * q * s * s;
   if (!(d >= kLeastSpread)) return {INFINITY, 0.0};
+  const double root = std::sqrt(d);
   const double exponent = (p * m + q * m * m + 0.5 * p * p * s * s) / d;
   const double size = (std::abs(p * m) + q * m * m + 0.5 * p * p * s * s) / d;
-  const double x = (m + p * s * s) / (s * std::sqrt(d));
-  const double reach = (std::abs(m) + std::abs(p) * s * s) / (s * std::sqrt(d));
+  const double x = (m + p * s * s) / (s * root);
+  const double reach = (std::abs(m) + std::abs(p) * s * s) / (s * root);
   // A tail that is subnormal has no relative accuracy; a larger one is no less than it.
   const double tail = larger_or_nan(normal_tail(-x), kLeastTail);
-  return {std::exp(exponent) * tail / std::sqrt(d), kLogError * (1.0 + size + reach * reach)};
+  return {std::exp(exponent) * tail / root, kLogError * (1.0 + size + reach * reach)};
 }
+
+/// The logarithm of a product: one for many factors, since it takes as long as the rest of a factor.
+class LogProduct {
+ public:
+  /// `factor` is positive and finite, its logarithm off by at most `error`.
+  void multiply(double factor, double error) {
+    error_ += error + kLogError;
+    if (!is_ordinary(factor)) take_logarithm();
+    product_ *= factor;
+    if (!is_ordinary(product_)) take_logarithm();
+  }
+  /// No less than the logarithm of the exact factors' product.
+  [[nodiscard]] double upper() {
+    take_logarithm();
+    return sum_ + error_;
+  }
+
+ private:
+  /// Products of two such numbers are neither too large nor too small.
+  static bool is_ordinary(double x) { return x > 1e-100 && x < 1e100; }
+  void take_logarithm() {
+    const double logarithm = std::log(product_);
+    sum_ += logarithm;
+    error_ += kLogError * (1.0 + std::abs(logarithm));
+    product_ = 1.0;
+  }
+
+  double sum_ = 0.0, error_ = 0.0, product_ = 1.0;
+};
 
 }  // namespace
 
@@ -77,6 +89,7 @@ double FarSides::square(const Neuron& neuron, double side, double rate) const {
   // E e^{rate side z} = e^{rate side bias + rate^2 least/2} prod_j E e^{p_j a_j + q_j a_j^2}.
   double sum = rate * side * neuron.bias + 0.5 * rate * rate * neuron.least;
   double error = kLogError * (1.0 + rate * std::abs(neuron.bias) + 0.5 * rate * rate * neuron.least);
+  LogProduct product;
   for (std::size_t j = 0; j < neurons_.size(); ++j) {
     const Branches& a = neurons_[j];
     const auto place = static_cast<Index>(j);
@@ -93,33 +106,30 @@ double FarSides::square(const Neuron& neuron, double side, double rate) const {
     const double total = left.value + right.value;
     // Neither underflow nor overflow may stand for a number: other factors may make up for it.
     if (!(total > kLeastIntegral) || !(total < INFINITY)) return INFINITY;
-    const double logarithm = std::log(total);
-    sum += logarithm;
-    error += larger_or_nan(left.error, right.error) + kLogError * (1.0 + std::abs(logarithm));
+    product.multiply(total, larger_or_nan(left.error, right.error));
   }
   // y^2 <= (2/(e rate))^2 e^{rate y} for y >= 0.
   const double factor = 0.73576 / rate;
-  const double bound = enlarged(factor * factor * std::exp(sum + error));
+  const double bound = enlarged(factor * factor * std::exp(sum + error + product.upper()));
   return bound < INFINITY ? bound : INFINITY;
 }
 
 double smoothed_density_fourth(double m, double t, double s, double center) {
-  const std::vector<double>& masses = density_masses();
-  const double step = 2.0 * kDensityReach / kDensityCells;
-  const auto position = [&](double h) { return (m + t * h) / s; };
-  const auto distance = [&](double y) { return std::abs(normal_density(y) - center) + 1e-14; };
-  double sum = 0.0, last = distance(position(-kDensityReach));
-  for (int i = 0; i < kDensityCells; ++i) {
-    const double a = i * step - kDensityReach, b = a + step;
-    const double next = distance(position(b));
-    double largest = larger_or_nan(last, next);
-    // Monotone on both sides of its peak, which is in the cell where the ends have different signs.
-    if (position(a) <= 1e-12 && position(b) >= -1e-12) largest = larger_or_nan(largest, distance(0.0));
-    sum += masses[static_cast<std::size_t>(i)] * (largest * largest) * (largest * largest);
-    last = next;
+  // E phi(mu + tau h)^k = (2 pi)^{-k/2} (1 + k tau^2)^{-1/2} exp(-k mu^2/(2 (1 + k tau^2))), and the binomial
+  // formula; |phi'| <= phi(1) where that has lost its digits (Y.24).
+  constexpr double kBinomial[] = {1.0, -4.0, 6.0, -4.0, 1.0};
+  constexpr double kInverseRoot = 0.3989422804014327;
+  const double mu = m / s, tau = t / s;
+  double sum = 0.0, density = 1.0;
+  for (int k = 0; k <= 4; ++k) {
+    const double spread = 1.0 + k * tau * tau;
+    const double moment = density / std::sqrt(spread) * std::exp(-0.5 * k * mu * mu / spread);
+    sum += kBinomial[k] * moment * std::pow(center, 4 - k);
+    density *= kInverseRoot;
   }
-  const double beyond = larger_or_nan(std::abs(center), std::abs(normal_density(0.0) - center)) + 1e-14;
-  return enlarged(sum + kBeyondReach * std::pow(beyond, 4));
+  const double rounding = 128 * kUnitRoundoff * std::pow(std::abs(center) + kInverseRoot, 4);
+  const double by_slope = std::abs(normal_density(mu) - center) + 1e-14 + 0.24198 * 1.31608 * tau;
+  return enlarged(std::min(positive_part(sum) + rounding, std::pow(by_slope, 4)));
 }
 
 }  // namespace mixcert

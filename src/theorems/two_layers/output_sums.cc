@@ -20,23 +20,23 @@ class LinearImages {
   LinearImages(const Matrix& out, const Matrix& given, const Vector& sizes, double rounding)
       : out_(out),
         image_((out * given) * sizes.asDiagonal()),
-        error_(rounding * (out.cwiseAbs() * given.cwiseAbs()) * sizes.asDiagonal()) {}
+        // Columns of |T| |G| are no longer than sums of |T_l| |G_lj|.
+        error_(rounding *
+               (given.cwiseAbs().transpose() * out.colwise().norm().transpose()).cwiseProduct(sizes)) {}
 
   /// Of the columns, no less than exact.
-  [[nodiscard]] Vector norms() const {
-    return (image_.colwise().norm() + error_.colwise().norm()).transpose();
-  }
+  [[nodiscard]] Vector norms() const { return image_.colwise().norm().transpose() + error_; }
   /// Entry (l, j): no less than |T_l . N_j|.
   [[nodiscard]] Matrix along() const {
-    const Matrix sizes = out_.cwiseAbs().transpose();
-    const Matrix exact = (out_.transpose() * image_).cwiseAbs();
-    // The products' own rounding is relative to sums of sizes, of which error_ is a fraction already.
-    return exact + 2.0 * (sizes * error_);
+    const Vector lengths = out_.colwise().norm().transpose();
+    // The second product's own rounding is relative to sums of sizes, of which error_ is a fraction already.
+    return (out_.transpose() * image_).cwiseAbs() + 2.0 * lengths * error_.transpose();
   }
 
  private:
   const Matrix& out_;
-  Matrix image_, error_;
+  Matrix image_;
+  Vector error_;  ///< of the columns' lengths
 };
 
 /// What (Y.28) uses of one neuron of the second layer: a - b = p x + q H_2(x) + rest.

@@ -3,7 +3,7 @@
 // What the second hidden layer makes of the first one's error, docs/theory/two_layers.md (Y.21) - (Y.29).
 #pragma once
 
-#include <limits>
+#include <functional>
 #include <vector>
 
 #include "methods/moment/moment_error.h"
@@ -34,9 +34,10 @@ struct NeuronSpread {
   double h_delta = 0.0;   ///< L2 norm of h delta
   double h_u = 0.0;       ///< of h u
   double delta_u = 0.0;   ///< of delta u
-  /// E p^2, p what z has on the side of zero that its mean is not on (Y.26); infinite where it is not known.
-  double far_side = std::numeric_limits<double>::infinity();
 };
+
+/// No less than E p^2, p what z has on the side of zero that its mean is not on (Y.26), by e^{rate |p|}.
+using FarSide = std::function<double(double rate)>;
 
 /// With D = s(z) - s(z'):
 struct NeuronCarry {
@@ -50,7 +51,8 @@ struct NeuronCarry {
 /// `mean` and `noise` may be off by this much of the deviation and of themselves.
 inline constexpr double kSpreadAccuracy = 1e-7;
 
-NeuronCarry carry_neuron(const Activation& f, const NeuronSpread& spread);
+/// `far_side` is asked where it seems to gain something; null: it is not known.
+NeuronCarry carry_neuron(const Activation& f, const NeuronSpread& spread, const FarSide& far_side = nullptr);
 
 // The side of zero on which a neuron of the second hidden layer rarely is, docs/theory/two_layers.md (Y.26),
 // and how its smoothed slope's slope varies (Y.22).

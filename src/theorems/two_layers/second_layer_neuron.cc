@@ -19,6 +19,11 @@ constexpr double kInexactNoise = 1.0 + 1e-6;
 /// What inexact means and noise change an expectation of a function of range one by.
 constexpr double kInexactMean = 4.0 * kSpreadAccuracy;
 
+/// Deviations of its mean from zero from which on a neuron's far side is looked at; nearer it gains nothing.
+constexpr double kFarEnough = 1.5;
+/// Of a bound in use, what another one has to be below to be worth its time.
+constexpr double kWorthwhile = 0.9;
+
 /// Rests of different neurons add up, what is around the mean does not: how much more they count when one of
 /// two valid pairs is chosen.
 constexpr double kRestWeight = 8.0;
@@ -46,14 +51,14 @@ class NeuronBounds {
                                  : std::min(0.48395 * jump / x_.noise, 0.79789 * t_.curvature / sigma_);
   }
 
-  [[nodiscard]] NeuronCarry carry() const {
+  [[nodiscard]] NeuronCarry carry(const FarSide& far_side) const {
     NeuronCarry best;
     const double signal_rest = choose_slope(best.slope);
     best.rest = (signal_rest + noise_rest(best.noise_slope)) * kInexactNoise;
     const double noise = noise_part();
     best.own = both_parts(best.slope, noise) * kInexactNoise;
     best.whole = both_parts(0.0, noise) * kInexactNoise;
-    if (t_.piecewise_linear) compare_with_sides(best);
+    if (t_.piecewise_linear && far_side) compare_with_sides(far_side, best);
     return best;
   }
 
@@ -75,25 +80,42 @@ class NeuronBounds {
     return signal + noise + 2.0 * std::min(product, std::sqrt(signal * noise));
   }
 
-  /// (Y.26): the slope on the mean's side of zero, and nothing else but the far side.
-  void compare_with_sides(NeuronCarry& best) const {
-    if (!(x_.far_side < INFINITY)) return;
+  /// (Y.26) where a neuron is on one side of zero nearly always.
+  void compare_with_sides(const FarSide& far_side, NeuronCarry& best) const {
+    const double size = std::abs(x_.mean);
+    if (!(size > kFarEnough * full_)) return;
+    // Below the best rate of a normal variable: what is not normal has heavier tails.
+    const double normal_rate = (size + std::sqrt(size * size + 8.0 * full_ * full_)) / (2.0 * full_ * full_);
+    const double rate = 0.75 * normal_rate;
+    // A guess says whether the bound is worth its time: what it is where z is normal.
+    const double guess = square_of(0.73576 / rate) * std::exp(rate * (0.5 * rate * full_ * full_ - size));
+    const NeuronCarry hoped = with_far_side(guess);
+    if (weight(hoped) > kWorthwhile * weight(best) && hoped.whole > kWorthwhile * best.whole) return;
+    double square = far_side(rate);
+    if (!(square < 2.0 * guess)) square = std::min(square, far_side(0.5 * normal_rate));
+    const NeuronCarry other = with_far_side(square);
+    const double whole = std::min(best.whole, other.whole);
+    if (weight(other) < weight(best)) best = other;
+    best.whole = whole;
+  }
+
+  /// What decides between two valid choices.
+  static double weight(const NeuronCarry& carry) { return kRestWeight * square_of(carry.rest) + carry.own; }
+
+  /// (Y.26): the slope on the mean's side of zero, and nothing else but the far side; `square` is E p^2.
+  [[nodiscard]] NeuronCarry with_far_side(double square) const {
     const double slope = f_.derivative(x_.mean < 0.0 ? -1.0 : 1.0);
     // The integral of (y - t)^2 phi over y > t is at most min(1/2, 2 phi(t)/t^3), t >= 0.
     const double t = positive_part(std::abs(x_.mean) / full_ - 4.0 * kSpreadAccuracy) * (1.0 - 1e-6);
     const double surrogate = std::min(0.5, 2.0 * normal_density(t) / (t * t * t));
-    const double far =
-        enlarged(t_.jump() * std::sqrt(x_.far_side + full_ * full_ * surrogate * kInexactNoise));
+    const double far = enlarged(t_.jump() * std::sqrt(square + full_ * full_ * surrogate * kInexactNoise));
     const double root = std::sqrt(x_.noise * root_square() * kInexactNoise);
-    const double own = enlarged(square_of(std::abs(slope) * root + far));
-    if (kRestWeight * square_of(far) + own < kRestWeight * square_of(best.rest) + best.own) {
-      best.slope = slope;
-      best.noise_slope = 0.0;
-      best.rest = far;
-      best.own = own;
-    }
-    best.whole =
-        std::min(best.whole, enlarged(square_of(std::abs(slope) * std::sqrt(x_.delta2 + root * root) + far)));
+    NeuronCarry made;
+    made.slope = slope;
+    made.rest = far;
+    made.own = enlarged(square_of(std::abs(slope) * root + far));
+    made.whole = enlarged(square_of(std::abs(slope) * std::sqrt(x_.delta2 + root * root) + far));
+    return made;
   }
 
   /// (Y.22) at the best of three slopes, which is returned too. The middle of all slopes is no further than
@@ -247,8 +269,8 @@ class NeuronBounds {
 
 }  // namespace
 
-NeuronCarry carry_neuron(const Activation& f, const NeuronSpread& spread) {
-  return NeuronBounds(f, spread).carry();
+NeuronCarry carry_neuron(const Activation& f, const NeuronSpread& spread, const FarSide& far_side) {
+  return NeuronBounds(f, spread).carry(far_side);
 }
 
 }  // namespace mixcert

@@ -16,9 +16,6 @@
 namespace mixcert {
 namespace {
 
-/// Deviations of its mean from zero from which on a neuron's far side is looked at.
-constexpr double kFarEnough = 1.5;
-
 /// Per neuron of the first layer, rounded up but for gain and square_slope. d = a - E a - gain x, q = a^2 - E
 /// a^2.
 struct FirstMoments {
@@ -113,25 +110,22 @@ std::vector<NeuronSpread> neuron_spreads(const DenseLayer& layer, const Surrogat
   return all;
 }
 
-/// (Y.26) where a neuron is on one side of zero nearly always: elsewhere it would gain nothing.
-void add_far_sides(const DenseLayer& layer, const FarSides& sides, std::vector<NeuronSpread>& spreads) {
-  if (!sides.exist()) return;
+/// (Y.21) - (Y.26) for all neurons of the second layer, in front of activation `f`.
+std::vector<NeuronCarry> carried_neurons(const ActivationMap& f, const DenseLayer& layer,
+                                         const FarSides& sides, const std::vector<NeuronSpread>& spreads) {
   const Matrix means = layer.weight_mean().transpose(), variances = layer.weight_variances().transpose();
+  std::vector<NeuronCarry> neurons;
   for (std::size_t l = 0; l < spreads.size(); ++l) {
-    NeuronSpread& spread = spreads[l];
-    const double square = spread.noise + spread.signal;
-    if (!(spread.mean * spread.mean > kFarEnough * kFarEnough * square)) continue;
+    const NeuronSpread& spread = spreads[l];
     const auto place = static_cast<Index>(l);
-    const FarSides::Neuron neuron{layer.bias_mean()(place), spread.least, means.col(place),
-                                  variances.col(place)};
-    const double side = spread.mean < 0.0 ? 1.0 : -1.0;
-    // The best rate of a normal variable; what is not normal has heavier tails.
-    const double size = std::abs(spread.mean);
-    const double normal_rate = (size + std::sqrt(size * size + 8.0 * square)) / (2.0 * square);
-    for (const double factor : {0.5, 0.75}) {
-      spread.far_side = std::min(spread.far_side, sides.square(neuron, side, factor * normal_rate));
-    }
+    const FarSide far_side = [&](double rate) {
+      const FarSides::Neuron neuron{layer.bias_mean()(place), spread.least, means.col(place),
+                                    variances.col(place)};
+      return sides.square(neuron, spread.mean < 0.0 ? 1.0 : -1.0, rate);
+    };
+    neurons.push_back(carry_neuron(f.at(place), spread, sides.exist() ? far_side : nullptr));
   }
+  return neurons;
 }
 
 /// Stored moments and rounding of the Gaussian, and the rounded deviations of the piece, carried by (M.8).
@@ -168,13 +162,10 @@ TwoLayerDistance two_layer_distance(const Situation& situation, bool both) {
   const DenseLayer& layer = network.layer(1);
   const FirstMoments first = first_moments(network.activation(1), piece, law);
   const bool convex = situation.layer(1).has_convex_sizes;
-  std::vector<NeuronSpread> spreads = neuron_spreads(layer, law, first, convex);
+  const std::vector<NeuronSpread> spreads = neuron_spreads(layer, law, first, convex);
   if (spreads.empty()) return {};
-  add_far_sides(layer, FarSides(network.activation(1), piece), spreads);
-  std::vector<NeuronCarry> neurons;
-  for (std::size_t l = 0; l < spreads.size(); ++l) {
-    neurons.push_back(carry_neuron(network.activation(2).at(static_cast<Index>(l)), spreads[l]));
-  }
+  const std::vector<NeuronCarry> neurons =
+      carried_neurons(network.activation(2), layer, FarSides(network.activation(1), piece), spreads);
   const DenseLayer& next = network.layer(2);
   const CarriedParts parts(layer, next, first.d2.cwiseSqrt(), first.q2.cwiseSqrt(), neurons);
   const double slack = carried_slack(network.activation(1), layer, piece, law, situation.error_norms.front());
