@@ -37,6 +37,7 @@ struct CertifyArguments {
   std::optional<std::string> out;
   std::optional<std::string> json;
   std::optional<std::string> proof;
+  bool check = false;
   bool resume = false;
   ReportFlags report;
   Options options;
@@ -116,11 +117,13 @@ class PageOfRun {
     waiting_.push_back(std::move(result));
     if (waiting_.size() >= kTogether) add_waiting();
   }
-  void write(const RunRecord& record) {
+  /// `checked`: what mixcert-check says of the run's proof; empty where it was not asked.
+  void write(const RunRecord& record, const std::string& checked) {
     if (!collector_) return;
     add_waiting();
     page::CertifyContents contents = collector_->finish();
     contents.run = make_facts(arguments_, record, subject_.ensemble);
+    contents.run.checked = checked;
     contents.run.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     contents.inputs_file = arguments_.models.inputs;
     file_.write(page::certify_page(contents));
@@ -184,6 +187,7 @@ void run_certify(CertifyArguments arguments) {
   if (arguments.proof) arguments.options = options_with_proof(wanted);
   arguments.options.validate();
   check_resume(arguments);
+  require(!arguments.check || arguments.proof, "option --check: expected --proof, which is what is checked");
   check_outputs(arguments.models.files(), {{"--out", arguments.out},
                                            {"--json", arguments.json},
                                            {"--proof", arguments.proof},
@@ -219,9 +223,11 @@ void run_certify(CertifyArguments arguments) {
   writer.finish();
   proof.finish();
   shared.forget_journal();
-  page.write(record);
+  const std::string checked = arguments.check ? proof.checked(arguments.models.models.front()) : "";
+  page.write(record, checked);
   std::fputs(report.footer().c_str(), stdout);
   std::fputs(proof.footer(arguments.models.models.front()).c_str(), stdout);
+  if (!checked.empty()) std::printf("%s\n", checked.c_str());
   for (const auto& path : {arguments.out, arguments.json, arguments.proof, arguments.report.report}) {
     if (path) std::printf("wrote %s\n", path->c_str());
   }
@@ -238,6 +244,8 @@ void add_certify_command(CLI::App& app) {
       ->type_name("FILE");
   command->add_option("--proof", arguments->proof, "write what mixcert-check proves the bounds from")
       ->type_name("FILE");
+  command->add_flag("--check", arguments->check,
+                    "have mixcert-check prove the --proof; the --report says so");
   command->add_flag("--resume", arguments->resume, "go on where a run with this --out was stopped");
   arguments->report.add_to(*command);
   arguments->report.add_subject_to(*command);

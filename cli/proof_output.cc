@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "checker_program.h"
 #include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
 #include "shared_certify.h"
@@ -29,6 +30,8 @@ void ProofOutput::add(const Result& result) {
 void ProofOutput::finish() {
   if (writer_) writer_->finish();
 }
+
+std::string ProofOutput::checked(const std::string& model) const { return checked_by_program(model, path_); }
 
 std::string ProofOutput::footer(const std::string& model) const {
   if (!writer_) return "";

@@ -23,6 +23,8 @@ class ProofOutput {
               const RunRecord& record, const Options& wanted);
   void add(const Result& result);
   void finish();
+  /// What mixcert-check says of the finished proof, in a line. Throws Error where it does not prove it.
+  [[nodiscard]] std::string checked(const std::string& model) const;
   /// Lines about it for the terminal; empty where there is none. Certifies the first input once more, with
   /// all theorems.
   [[nodiscard]] std::string footer(const std::string& model) const;

@@ -45,6 +45,18 @@ TEST_F(ProofCommand, IsWrittenAndChecked) {
   EXPECT_NE(text.find("at all 3 inputs"), std::string::npos) << text;
 }
 
+TEST_F(ProofCommand, IsCheckedAndTheReportSaysSo) {
+  const std::vector<std::string> words = {"certify", "m.safetensors", "--inputs", "x.csv", "--proof",
+                                          "p.proof", "--check",       "--report", "r.html"};
+  const std::string out = run_well(words);
+  EXPECT_NE(out.find("(Arb "), std::string::npos) << out;
+  EXPECT_NE(out.find("at all 3 inputs"), std::string::npos) << out;
+  const std::string page = read_text(directory_ / "r.html");
+  EXPECT_NE(page.find("Checked"), std::string::npos);
+  EXPECT_NE(page.find("mixcert-check "), std::string::npos);
+  expect_refusal({"certify", "m.safetensors", "--inputs", "x.csv", "--check"}, {"--check", "--proof"});
+}
+
 TEST_F(ProofCommand, IsTheSameWhereARunGoesOn) {
   const std::vector<std::string> words = {"certify", "m.safetensors", "--inputs", "x.csv",
                                           "--out",   "r.npz",         "--proof",  "p.proof"};

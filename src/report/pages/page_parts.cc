@@ -116,6 +116,7 @@ Section settings_section(const RunFacts& run) {
 std::vector<Section> assumption_sections(const RunFacts& run) {
   if (run.assumptions.empty()) return {};
   FactList facts;
+  if (!run.checked.empty()) facts.facts.push_back({"Checked", run.checked});
   int number = 0;
   for (const std::string& assumption : run.assumptions) {
     facts.facts.push_back({fmt::format("Assumption {}", ++number), assumption});

@@ -33,6 +33,7 @@ struct RunFacts {
   std::string architecture;                                  ///< in words, architecture_words()
   std::vector<std::pair<std::string, std::string>> options;  ///< names and values; empty: not set
   std::vector<std::string> assumptions;
+  std::string checked;   ///< what mixcert-check says of the run's proof; empty: it was not asked
   double seconds = 0.0;  ///< wall clock
 };
 
