@@ -83,6 +83,7 @@ Activation Activation::of(const Json& entry) {
     made.lowest_ = smooth->second.lowest;
     made.highest_ = smooth->second.highest;
     made.has_convex_size_ = name == "softplus";
+    if (name == "tanh" || name == "sigmoid" || name == "erf") made.largest_value_ = Ball(1.0);
     return made;
   }
   if (name != "identity" && name != "relu" && name != "leaky_relu") {

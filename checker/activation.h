@@ -30,6 +30,8 @@ class Activation {
   [[nodiscard]] Ball value(const Ball& z) const { return value_(*this, z); }
   /// Is |f| convex? (Y.27)
   [[nodiscard]] bool has_convex_size() const { return has_convex_size_; }
+  /// Of |f|; nothing where it is unbounded.
+  [[nodiscard]] const std::optional<Ball>& largest_value() const { return largest_value_; }
   /// All difference quotients lie in [lowest, highest].
   [[nodiscard]] const Ball& lowest_slope() const { return lowest_; }
   [[nodiscard]] const Ball& highest_slope() const { return highest_; }
@@ -38,6 +40,7 @@ class Activation {
   Ball left_, right_, lowest_, highest_;
   std::optional<Strip> strip_;
   bool has_convex_size_ = true;
+  std::optional<Ball> largest_value_;
   Ball (*value_)(const Activation&, const Ball&) = nullptr;
 };
 

@@ -39,6 +39,13 @@ void BallMatrix::add(slong i, slong j, const Ball& value) {
   arb_add(entry, entry, value.data(), kBits);
 }
 
+void BallMatrix::add_error(double error) {
+  const Ball radius = error;
+  for (slong i = 0; i < rows(); ++i) {
+    for (slong j = 0; j < columns(); ++j) arb_add_error(arb_mat_entry(matrix_, i, j), radius.data());
+  }
+}
+
 BallMatrix BallMatrix::transposed() const {
   BallMatrix made(columns(), rows());
   arb_mat_transpose(made.matrix_, matrix_);
@@ -97,6 +104,23 @@ Ball dot(const Balls& a, const Balls& b) {
   Ball total;
   for (std::size_t i = 0; i < a.size(); ++i) arb_addmul(total.data(), a[i].data(), b[i].data(), kBits);
   return total;
+}
+
+Ball inner_product(const BallMatrix& a, const BallMatrix& b) {
+  Ball total;
+  for (slong i = 0; i < a.rows(); ++i) {
+    for (slong j = 0; j < a.columns(); ++j) total += a.at(i, j) * b.at(i, j);
+  }
+  return total;
+}
+
+bool is_symmetric(const BallMatrix& matrix) {
+  for (slong i = 0; i < matrix.rows(); ++i) {
+    for (slong j = 0; j < i; ++j) {
+      if (!(matrix.at(i, j) - matrix.at(j, i)).is_zero()) return false;
+    }
+  }
+  return true;
 }
 
 Balls balls(const std::vector<double>& values) { return {values.begin(), values.end()}; }

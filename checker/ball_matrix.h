@@ -28,6 +28,10 @@ class BallMatrix {
   [[nodiscard]] Ball at(slong i, slong j) const;
   void set(slong i, slong j, const Ball& value) { arb_set(arb_mat_entry(matrix_, i, j), value.data()); }
   void add(slong i, slong j, const Ball& value);
+  void add(const BallMatrix& other) { arb_mat_add(matrix_, matrix_, other.matrix_, kBits); }
+
+  /// Every entry may be off by this much.
+  void add_error(double error);
 
   [[nodiscard]] BallMatrix transposed() const;
   [[nodiscard]] BallMatrix times(const BallMatrix& right) const;
@@ -42,6 +46,9 @@ class BallMatrix {
 };
 
 Ball dot(const Balls& a, const Balls& b);
+/// The sum of the products of entries.
+Ball inner_product(const BallMatrix& a, const BallMatrix& b);
+bool is_symmetric(const BallMatrix& matrix);
 Balls balls(const std::vector<double>& values);
 
 /// Is every symmetric matrix whose entries lie in these balls positive semidefinite? True is a proof (I.2):

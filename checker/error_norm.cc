@@ -17,6 +17,8 @@ Norm diagonal_norm(const Ball& factor, const Balls& diagonal, const Layer& layer
 /// A = E W'QW = M'QM + diag_j(sum_i Q_ii V_ij)  (M.3); behind a mask A + nu diag(A) (D.1)
 BallMatrix second_moment(const Norm& norm, const Layer& layer, const Mask& mask) {
   BallMatrix a = norm.gram;
+  // Behind such layers norms are diagonal, so that (M.3) needs no other entry of Q.
+  if (layer.dependent) a.add(layer.dependent->gram(norm.diagonal));
   if (layer.is_random) {
     const Balls added = layer.variance.transposed().times(norm.diagonal);
     for (slong j = 0; j < layer.inputs; ++j) a.add(j, j, added[static_cast<std::size_t>(j)]);
@@ -71,7 +73,8 @@ std::vector<std::vector<Norm>> carried_norms(const Model& model, const Block& pr
   norms[last].push_back(output_norm(model));
   for (std::size_t k = last; k-- > 1;) {
     const std::vector<Norm>& behind = norms[k + 1];
-    const bool split = 2 * behind.size() <= kMostNorms;
+    // Norms with signs need outputs that are independent given their inputs.
+    const bool split = 2 * behind.size() <= kMostNorms && model.layers[k].has_independent_outputs();
     const Activation& f = model.activations[k];
     // Difference quotients lie in [centre - stray, centre + stray].
     const Ball centre = split ? (f.lowest_slope() + f.highest_slope()) / 2.0 : Ball(0.0);

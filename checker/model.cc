@@ -45,6 +45,16 @@ std::vector<double> variances(const Block& block, const std::string& name, const
   return found;
 }
 
+/// The tensors that a layer of this kind has; one beside them is another law.
+std::vector<std::string> read_parts(const Layer& layer) {
+  std::vector<std::string> parts = {".weight.mean", ".bias.mean",
+                                    layer.correlated_bias ? ".bias.covariance" : ".bias.variance"};
+  for (const std::string& part :
+       layer.dependent ? layer.dependent->tensors() : std::vector<std::string>{"variance"})
+    parts.push_back(".weight." + part);
+  return parts;
+}
+
 Layer dense_layer(const Json& entry, const Block& block, std::set<std::string>& unread) {
   know_keys(entry, {"type", "name", "in", "out"});
   const std::string& name = entry.at("name").text();
@@ -58,17 +68,21 @@ Layer dense_layer(const Json& entry, const Block& block, std::set<std::string>& 
   }
   const std::vector<long> shape{layer.outputs, layer.inputs};
   layer.mean = {layer.outputs, layer.inputs, block.values(name + ".weight.mean", shape)};
-  layer.is_random = block.has(name + ".weight.variance");
-  layer.variance = {layer.outputs, layer.inputs,
-                    variances(block, name + ".weight.variance", shape, layer.outputs * layer.inputs)};
+  layer.dependent = WeightLaw::of(block, name, layer.inputs, layer.outputs);
+  layer.is_random = !layer.dependent && block.has(name + ".weight.variance");
+  if (!layer.dependent) {
+    layer.variance = {layer.outputs, layer.inputs,
+                      variances(block, name + ".weight.variance", shape, layer.outputs * layer.inputs)};
+  }
   layer.bias_mean.assign(static_cast<std::size_t>(layer.outputs), 0.0);
-  if (block.has(name + ".bias.variance") && !block.has(name + ".bias.mean")) {
-    throw BadFile("tensor '" + name + ".bias.variance' without a mean");
+  const bool is_correlated = block.has(name + ".bias.covariance");
+  if ((block.has(name + ".bias.variance") || is_correlated) && !block.has(name + ".bias.mean")) {
+    throw BadFile("layer '" + name + "' has a law of its bias without a mean");
   }
   if (block.has(name + ".bias.mean")) layer.bias_mean = block.values(name + ".bias.mean", {layer.outputs});
   layer.bias_variance = variances(block, name + ".bias.variance", {layer.outputs}, layer.outputs);
-  for (const char* part : {".weight.mean", ".weight.variance", ".bias.mean", ".bias.variance"})
-    unread.erase(name + part);
+  if (is_correlated) layer.correlated_bias = covariance(block, name + ".bias.covariance", layer.outputs);
+  for (const std::string& part : read_parts(layer)) unread.erase(name + part);
   return layer;
 }
 
@@ -118,6 +132,13 @@ void read_architecture(const Block& block, Model& model) {
 }
 
 }  // namespace
+
+BallMatrix Layer::bias_covariance() const {
+  if (correlated_bias) return *correlated_bias;
+  BallMatrix made(outputs, outputs);
+  for (slong i = 0; i < outputs; ++i) made.set(i, i, bias_variance[static_cast<std::size_t>(i)]);
+  return made;
+}
 
 Model parse_model(const std::string& bytes) {
   std::istringstream in(bytes);

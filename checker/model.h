@@ -1,9 +1,11 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
 // The network of a model file, as far as the checker knows networks: dense layers with independent normal
-// weights and biases, or fixed ones, and an activation and perhaps dropout between each two.
+// weights and biases, Kronecker products, or fixed ones, and an activation and perhaps dropout between each
+// two.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,17 +13,23 @@
 #include "ball_matrix.h"
 #include "mask.h"
 #include "safetensors.h"
+#include "weight_law.h"
 
 namespace mixcert_check {
 
-/// y = W a + b: entries of W and b independent and normal.
+/// y = W a + b, W and b normal and independent of each other.
 struct Layer {
   long inputs = 0, outputs = 0;
-  BallMatrix mean{0, 0};              ///< of W
-  BallMatrix variance{0, 0};          ///< of W
-  bool is_random = false;             ///< has W any?
-  std::vector<double> bias_mean;      ///< zeros where there is none
-  std::vector<double> bias_variance;  ///< zeros where it is fixed
+  BallMatrix mean{0, 0};                      ///< of W
+  BallMatrix variance{0, 0};                  ///< of W, where its entries are independent
+  bool is_random = false;                     ///< has W any?
+  std::optional<WeightLaw> dependent;         ///< of W, where they are not
+  std::optional<BallMatrix> correlated_bias;  ///< covariance of b, where its entries are not independent
+  std::vector<double> bias_mean;              ///< zeros where there is none
+  std::vector<double> bias_variance;          ///< zeros where it is fixed
+
+  [[nodiscard]] bool has_independent_outputs() const { return !dependent && !correlated_bias; }
+  [[nodiscard]] BallMatrix bias_covariance() const;
 };
 
 struct Model {

@@ -26,7 +26,7 @@ std::string length(std::size_t size) { return std::to_string(size); }
 Ball distance(const GaussianLaw& law, const Balls& mean, const BallMatrix& covariance) {
   Ball apart;
   for (std::size_t i = 0; i < mean.size(); ++i) apart += square(law.mean[i] - mean[i]);
-  const BallMatrix& own = law.covariance.front();
+  const BallMatrix& own = *law.covariance;
   if (mean.size() == 1) return root(apart + square(root(own.at(0, 0)) - root(covariance.at(0, 0))));
   Ball spread;
   for (slong i = 0; i < own.rows(); ++i) {
@@ -75,12 +75,7 @@ Checked Proof::check(const Block& claim) {
   checked.input = Json::parse(claim.text("index")).whole(1L << 40);
   checked.claimed = claim.values("w2_bound", {1}).front();
   const BallMatrix covariance(outputs, outputs, claim.values("covariance", {outputs, outputs}));
-  for (slong i = 0; i < outputs; ++i) {
-    for (slong j = 0; j < i; ++j) {
-      if (!(covariance.at(i, j) - covariance.at(j, i)).is_zero())
-        throw NotProven("the covariance is not symmetric");
-    }
-  }
+  if (!is_symmetric(covariance)) throw NotProven("the covariance is not symmetric");
   if (!proves_semidefinite(covariance))
     throw NotProven("the covariance was not proven positive semidefinite");
 

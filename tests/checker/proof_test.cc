@@ -82,6 +82,34 @@ TEST(Proof, HoldsBehindMasks) {
   }
 }
 
+TEST(Proof, HoldsForWeightsThatDependOnEachOther) {
+  for (const WeightFamily family : {WeightFamily::Kronecker, WeightFamily::KroneckerEigenbasis}) {
+    for (const ActivationFunction function :
+         {ActivationFunction::Relu, ActivationFunction::Tanh, ActivationFunction::Gelu}) {
+      for (const std::vector<Index>& widths : {std::vector<Index>{2, 6, 1}, {3, 6, 5, 2}, {2, 4, 5, 4, 3}}) {
+        for (const double deviation : {0.01, 0.3, 2.0}) {
+          SCOPED_TRACE(to_string(family) + ", " + std::string(to_string(function)) + ", layers: " +
+                       std::to_string(widths.size()) + ", deviation " + std::to_string(deviation));
+          expect_proven(NetworkRecipe{.widths = widths,
+                                      .weights = family,
+                                      .activation = function,
+                                      .deviation = deviation,
+                                      .seed = widths.size()});
+        }
+      }
+    }
+  }
+}
+
+TEST(Proof, HoldsForCorrelatedBiases) {
+  for (const WeightFamily family :
+       {WeightFamily::MeanField, WeightFamily::Deterministic, WeightFamily::Kronecker}) {
+    SCOPED_TRACE(to_string(family));
+    expect_proven(
+        NetworkRecipe{.widths = {3, 6, 5, 2}, .weights = family, .bias = BiasFamily::Correlated, .seed = 21});
+  }
+}
+
 TEST(Proof, NormsBehindManyLayers) {
   expect_proven({.widths = {2, 3, 3, 3, 3, 3, 3, 2}, .activation = ActivationFunction::Tanh, .seed = 5});
 }

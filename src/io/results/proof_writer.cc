@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "io/files/atomic_file.h"
@@ -28,6 +29,14 @@ bool is_checked(const Activation& activation) {
   return std::find(std::begin(kChecked), std::end(kChecked), activation.function()) != std::end(kChecked);
 }
 
+/// Those of checker/model.cc.
+bool is_checked(const WeightCovariance& weights) {
+  return std::holds_alternative<DeterministicWeights>(weights) ||
+         std::holds_alternative<MeanFieldWeights>(weights) ||
+         std::holds_alternative<KroneckerWeights>(weights) ||
+         std::holds_alternative<KroneckerEigenbasisWeights>(weights);
+}
+
 void refuse_uncovered(const Network& network) {
   const bool is_chain = network.graph() == nullptr && network.front() == nullptr &&
                         network.hidden_count() > 0 && network.activation(0).is_uniform() &&
@@ -35,10 +44,8 @@ void refuse_uncovered(const Network& network) {
   if (!is_chain) refuse("dense layers with activations between them, and at least one of them hidden");
   for (Index k = 0; k < network.layer_count(); ++k) {
     const DenseLayer& layer = network.layer(k);
-    const bool is_mean_field =
-        layer.has_independent_outputs() && independent_variances(layer.weights()) != nullptr;
-    if (!layer.is_gaussian() || !(is_mean_field || !layer.has_random_weights())) {
-      refuse("weights and biases that are normal and independent of each other");
+    if (!layer.is_gaussian() || !is_checked(layer.weights())) {
+      refuse("weights that are normal, and independent or of Kronecker's form");
     }
     if (!network.activation(k).is_uniform() || !is_checked(network.activation(k).common())) {
       refuse("activations identity, relu, leaky_relu, tanh, sigmoid, erf, gelu, silu or softplus");
@@ -101,8 +108,9 @@ ProofWriter::~ProofWriter() = default;
 
 void ProofWriter::add(const Result& result, ConstVectorRef input) {
   const bool is_checked =
-      std::all_of(result.layers.begin(), result.layers.end(),
-                  [](const LayerReport& layer) { return layer.theorem == "H.3" || layer.theorem == "Y.27"; });
+      std::all_of(result.layers.begin(), result.layers.end(), [](const LayerReport& layer) {
+        return layer.theorem == "H.3" || layer.theorem == "H.7" || layer.theorem == "Y.27";
+      });
   const bool is_one =
       is_checked && result.method == Method::Moment && result.mixture.size() == 1 && result.w2.exists();
   if (!is_one)

@@ -1,0 +1,121 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+#include "activation_law.h"
+
+#include "moments.h"
+
+namespace mixcert_check {
+namespace {
+
+BallMatrix correlation_of(const GaussianLaw& law) {
+  Balls scale;
+  for (const Ball& variance : law.variances)
+    scale.push_back(variance.is_zero() ? Ball(0.0) : Ball(1.0) / root(variance));
+  return law.covariance->rows_scaled(scale).columns_scaled(scale);
+}
+
+}  // namespace
+
+ActivationLaw::ActivationLaw(const GaussianLaw& law, const Activation& f, const Mask& mask) {
+  for (std::size_t j = 0; j < law.mean.size(); ++j) {
+    deviations.push_back(root(law.variances[j]));
+    const Moments a = moments_of(f, law.mean[j], deviations.back());
+    const Ball deviation = root(a.variance);
+    mean.push_back(a.mean);
+    gain.push_back(a.linear.about() < 0.0 ? -deviation : deviation);
+    linear.push_back(a.linear - gain.back());
+    quadratic.push_back(a.quadratic);
+    rest.push_back(root(a.variance - square(a.linear) - square(a.quadratic)));
+    second.push_back(positive_part(a.second));
+    square_slope.push_back(a.square_slope);
+    square_rest.push_back(root(a.square_variance - square(a.square_slope)));
+    if (mask.is_random) apply(mask);
+  }
+  if (law.covariance) correlation = correlation_of(law);
+}
+
+/// c = nu E a^2 + tau^2 - 2 tau kap* E|a| with tau^2 = nu E a^2; E|a| >= |E a| and >= (E a^2)^{3/2} / (E
+/// a^4)^{1/2}.
+void ActivationLaw::apply(const Mask& mask) {
+  Ball &a2 = second.back(), &slope = square_slope.back(), &other = square_rest.back();
+  const Ball fourth = square(a2) + square(slope) + square(other);
+  Ball size = absolute(mean.back());
+  const Ball by_moments = a2 * root(a2 / fourth);
+  if (by_moments.is_finite()) size = larger(size, by_moments);
+  const Ball added = mask.variance * a2, factor = Ball(1.0) + mask.variance;
+  mask_variance.push_back(added);
+  mask_cost.push_back(positive_part(Ball(2.0) * (added - root(added) * mask.coupling * size)));
+  mask_square.push_back((mask.fourth - square(factor)) * fourth);
+  a2 *= factor;
+  slope *= factor;
+  other *= factor;
+}
+
+Ball ActivationLaw::hermite_form(const BallMatrix& b, const Balls& first) const {
+  Ball total;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const auto row = static_cast<slong>(i);
+    total += positive_part(b.at(row, row)) * (square(first[i]) + square(quadratic[i]) + square(rest[i]));
+    if (!correlation) continue;
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto column = static_cast<slong>(j);
+      const Ball r = correlation->at(row, column), entry = b.at(row, column), size = absolute(r);
+      const Ball signed_part = entry * r * (first[i] * first[j] + quadratic[i] * quadratic[j] * r);
+      total += Ball(2.0) * (signed_part + absolute(entry) * size * square(size) * rest[i] * rest[j]);
+    }
+  }
+  return positive_part(total);
+}
+
+/// sum_ij v_i v_j (e_i e_j r_ij + r_ij^2 w_i w_j), and what masks add.
+Balls ActivationLaw::variances_of_squares(const BallMatrix& rows) const {
+  Balls variances;
+  if (!correlation) {
+    Balls each;
+    for (std::size_t j = 0; j < size(); ++j) each.push_back(square(square_slope[j]) + square(square_rest[j]));
+    variances = rows.squared_entries().times(each);
+  } else {
+    BallMatrix kernel = correlation->rows_scaled(square_slope).columns_scaled(square_slope);
+    kernel.add(correlation->squared_entries().rows_scaled(square_rest).columns_scaled(square_rest));
+    const BallMatrix carried = rows.times(kernel);
+    for (slong l = 0; l < rows.rows(); ++l) {
+      Ball total;
+      for (slong j = 0; j < rows.columns(); ++j) total += carried.at(l, j) * rows.at(l, j);
+      variances.push_back(positive_part(total));
+    }
+  }
+  if (is_masked()) {
+    const Balls by_masks = rows.squared_entries().times(mask_square);
+    for (std::size_t l = 0; l < variances.size(); ++l) variances[l] += by_masks[l];
+  }
+  return variances;
+}
+
+BallMatrix ActivationLaw::covariance() const {
+  const auto n = static_cast<slong>(size());
+  BallMatrix made(n, n);
+  if (correlation) {
+    const Balls first = slopes();
+    const BallMatrix r2 = correlation->squared_entries();
+    made = correlation->rows_scaled(first).columns_scaled(first);
+    made.add(r2.rows_scaled(quadratic).columns_scaled(quadratic));
+    for (slong i = 0; i < n; ++i) {
+      for (slong j = 0; j < n; ++j) {
+        const Ball cube = r2.at(i, j) * correlation->at(i, j);
+        made.add(i, j, cube * rest[static_cast<std::size_t>(i)] * rest[static_cast<std::size_t>(j)]);
+      }
+    }
+  }
+  for (slong i = 0; i < n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    made.set(i, i, positive_part(second[at] - square(mean[at])));
+  }
+  return made;
+}
+
+Balls ActivationLaw::slopes() const {
+  Balls made;
+  for (std::size_t j = 0; j < size(); ++j) made.push_back(linear[j] + gain[j]);
+  return made;
+}
+
+}  // namespace mixcert_check
