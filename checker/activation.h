@@ -35,6 +35,7 @@ class Activation {
   /// All difference quotients lie in [lowest, highest].
   [[nodiscard]] const Ball& lowest_slope() const { return lowest_; }
   [[nodiscard]] const Ball& highest_slope() const { return highest_; }
+  [[nodiscard]] Ball steepest_slope() const { return larger(absolute(lowest_), absolute(highest_)); }
 
  private:
   Ball left_, right_, lowest_, highest_;

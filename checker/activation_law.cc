@@ -9,8 +9,21 @@ namespace {
 BallMatrix correlation_of(const GaussianLaw& law) {
   Balls scale;
   for (const Ball& variance : law.variances)
-    scale.push_back(variance.is_zero() ? Ball(0.0) : Ball(1.0) / root(variance));
-  return law.covariance->rows_scaled(scale).columns_scaled(scale);
+    scale.push_back(variance.is_positive() ? Ball(1.0) / root(variance) : Ball(0.0));
+  BallMatrix made = law.covariance->rows_scaled(scale).columns_scaled(scale);
+  // Where it cannot be told from zero, anything that a correlation may be.
+  Ball any;
+  arb_add_error(any.data(), Ball(1.0).data());
+  for (slong i = 0; i < made.rows(); ++i) {
+    const Ball& variance = law.variances[static_cast<std::size_t>(i)];
+    if (variance.is_positive() || variance.is_zero()) continue;
+    for (slong j = 0; j < made.rows(); ++j) {
+      made.set(i, j, any);
+      made.set(j, i, any);
+    }
+    made.set(i, i, 1.0);
+  }
+  return made;
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ Ball eigenvalue_bound(const BallMatrix& r) {
 ScalarNoise::ScalarNoise(const Activation& f, const ActivationLaw& law, const BallMatrix& covariance)
     : law_(law),
       covariance_(covariance),
-      steepest_(larger(absolute(f.lowest_slope()), absolute(f.highest_slope()))),
+      steepest_(f.steepest_slope()),
       largest_eigenvalue_(law.correlation ? eigenvalue_bound(*law.correlation) : Ball(1.0)) {
   if (!f.largest_value()) return;
   Ball squares;

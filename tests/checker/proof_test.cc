@@ -110,6 +110,23 @@ TEST(Proof, HoldsForCorrelatedBiases) {
   }
 }
 
+/// A neuron that others cannot hear: its activation's deviation is about e^-5000.
+TEST(Proof, HoldsForNeuronsThatHardlyMove) {
+  const auto layer = [](const std::string& name, const Matrix& mean, double bias, double variance) {
+    const Matrix spread = Matrix::Constant(mean.rows(), mean.cols(), variance);
+    return DenseLayer(name, mean, Vector::Constant(mean.rows(), bias),
+                      variance > 0.0 ? WeightCovariance(MeanFieldWeights{spread})
+                                     : WeightCovariance(DeterministicWeights{}),
+                      DeterministicBias{});
+  };
+  const ActivationMap relu{Activation(ActivationFunction::Relu)};
+  std::vector<DenseLayer> layers{layer("0", Matrix::Constant(2, 2, 0.1), -100.0, 0.25),
+                                 layer("1", Matrix::Constant(2, 2, 0.5), 0.3, 0.0),
+                                 layer("2", Matrix::Constant(1, 2, 1.0), 0.0, 0.01)};
+  expect_proven(ProofFiles(
+      Network(std::move(layers), {ActivationMap{Activation(ActivationFunction::Identity)}, relu, relu}), 1));
+}
+
 TEST(Proof, NormsBehindManyLayers) {
   expect_proven({.widths = {2, 3, 3, 3, 3, 3, 3, 2}, .activation = ActivationFunction::Tanh, .seed = 5});
 }
