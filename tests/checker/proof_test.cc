@@ -110,21 +110,20 @@ TEST(Proof, HoldsForCorrelatedBiases) {
   }
 }
 
-/// A neuron that others cannot hear: its activation's deviation is about e^-5000.
-TEST(Proof, HoldsForNeuronsThatHardlyMove) {
-  const auto layer = [](const std::string& name, const Matrix& mean, double bias, double variance) {
-    const Matrix spread = Matrix::Constant(mean.rows(), mean.cols(), variance);
-    return DenseLayer(name, mean, Vector::Constant(mean.rows(), bias),
-                      variance > 0.0 ? WeightCovariance(MeanFieldWeights{spread})
-                                     : WeightCovariance(DeterministicWeights{}),
-                      DeterministicBias{});
+/// The difference of two neurons that are the same: its deviation is zero, and its ball holds more.
+TEST(Proof, HoldsWhereADeviationCannotBeToldFromZero) {
+  const auto layer = [](const std::string& name, const Matrix& mean, double variance) {
+    WeightCovariance weights = DeterministicWeights{};
+    if (variance > 0.0) weights = MeanFieldWeights{Matrix::Constant(mean.rows(), mean.cols(), variance)};
+    return DenseLayer(name, mean, Vector::Constant(mean.rows(), 0.1), weights, DeterministicBias{});
   };
-  const ActivationMap relu{Activation(ActivationFunction::Relu)};
-  std::vector<DenseLayer> layers{layer("0", Matrix::Constant(2, 2, 0.1), -100.0, 0.25),
-                                 layer("1", Matrix::Constant(2, 2, 0.5), 0.3, 0.0),
-                                 layer("2", Matrix::Constant(1, 2, 1.0), 0.0, 0.01)};
-  expect_proven(ProofFiles(
-      Network(std::move(layers), {ActivationMap{Activation(ActivationFunction::Identity)}, relu, relu}), 1));
+  for (const ActivationFunction function : {ActivationFunction::Relu, ActivationFunction::Tanh}) {
+    const ActivationMap f{Activation(function)}, none{Activation(ActivationFunction::Identity)};
+    std::vector<DenseLayer> layers{layer("0", Matrix::Constant(1, 2, 0.7), 0.25),
+                                   layer("1", Matrix{{0.3}, {0.3}}, 0.0),
+                                   layer("2", Matrix{{1.0, -1.0}}, 0.0), layer("3", Matrix{{0.4}}, 0.01)};
+    expect_proven(ProofFiles(Network(std::move(layers), {none, f, f, f}), 1));
+  }
 }
 
 TEST(Proof, NormsBehindManyLayers) {
