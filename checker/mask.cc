@@ -14,7 +14,7 @@ Ball density_at_quantile(const Ball& p) {
 
 Mask Mask::of(const Json& entry) {
   for (const auto& [key, value] : entry.object()) {
-    if (key != "type" && key != "rate" && key != "name")
+    if (key != "type" && key != "rate" && key != "name" && key != "inputs")
       throw BadFile("not covered: dropout with '" + key + "'");
   }
   const double rate = entry.at("rate").number();

@@ -56,7 +56,7 @@ std::vector<std::string> read_parts(const Layer& layer) {
 }
 
 Layer dense_layer(const Json& entry, const Block& block, std::set<std::string>& unread) {
-  know_keys(entry, {"type", "name", "in", "out"});
+  know_keys(entry, {"type", "name", "inputs", "in", "out"});
   const std::string& name = entry.at("name").text();
   Layer layer;
   layer.inputs = entry.at("in").whole(kMostNeurons);
@@ -86,8 +86,27 @@ Layer dense_layer(const Json& entry, const Block& block, std::set<std::string>& 
   return layer;
 }
 
+/// y = x.
+Layer identity_layer(long size) {
+  Layer layer;
+  layer.inputs = layer.outputs = size;
+  layer.mean = {size, size};
+  for (slong i = 0; i < size; ++i) layer.mean.set(i, i, 1.0);
+  layer.variance = {size, size};
+  layer.bias_mean = layer.bias_variance = std::vector<double>(static_cast<std::size_t>(size), 0.0);
+  return layer;
+}
+
+/// An entry may say what it sees: only the one before it, `previous`, makes a chain.
+void check_chain(const Json& entry, const std::string& previous) {
+  const Json* inputs = entry.find("inputs");
+  if (inputs == nullptr) return;
+  if (inputs->list().size() != 1 || inputs->list().front().text() != previous)
+    throw BadFile("not covered: a graph that is no chain");
+}
+
 /// What stands last in the part of the architecture that was read.
-enum class Last { Nothing, Layer, Activation, Mask };
+enum class Last { Nothing, InputMask, Layer, Activation, Mask };
 
 void read_architecture(const Block& block, Model& model) {
   std::set<std::string> unread;
@@ -99,19 +118,27 @@ void read_architecture(const Block& block, Model& model) {
     model.masks.emplace_back();
   };
   const auto add_identity = [&] {
-    if (last == Last::Layer) add_activation(Activation::of(Json::parse(R"({"function":"identity"})")));
+    if (last == Last::Layer || last == Last::InputMask)
+      add_activation(Activation::of(Json::parse(R"({"function":"identity"})")));
   };
   const Json architecture = Json::parse(block.text("architecture"));
   std::set<std::string> names;
+  std::string previous = "input";
+  std::optional<Mask> of_inputs;
   for (const Json& entry : architecture.list()) {
     const std::string& type = entry.at("type").text();
     const Json* name = entry.find("name");
     if (name != nullptr && (name->text().empty() || !names.insert(name->text()).second)) {
       throw BadFile("two layers are called '" + name->text() + "', or one has no name");
     }
+    check_chain(entry, previous);
+    previous = name != nullptr ? name->text() : "";
     if (type == "dense") {
-      add_identity();
-      model.layers.push_back(dense_layer(entry, block, unread));
+      Layer layer = dense_layer(entry, block, unread);
+      if (last == Last::InputMask) model.layers.push_back(identity_layer(layer.inputs));
+      if (last != Last::Nothing) add_identity();
+      if (of_inputs) model.masks.back() = *std::exchange(of_inputs, std::nullopt);
+      model.layers.push_back(std::move(layer));
       last = Last::Layer;
     } else if (type == "activation" && last == Last::Layer) {
       add_activation(Activation::of(entry));
@@ -121,6 +148,9 @@ void read_architecture(const Block& block, Model& model) {
       add_identity();
       model.masks.back() = Mask::of(entry);
       last = Last::Mask;
+    } else if ((type == "dropout" || type == "gaussian_dropout") && last == Last::Nothing) {
+      of_inputs = Mask::of(entry);
+      last = Last::InputMask;
     } else {
       throw BadFile("not covered: '" + type +
                     "' at this place; expected dense layers with an activation and dropout between them");

@@ -31,6 +31,16 @@ def test_results_are_proven_again(tmp_path):
 
 
 @needs_checker
+@pytest.mark.parametrize("place", [0, 2])
+def test_dropout_is_proven(tmp_path, place):
+    layers = list(random_network([3, 8, 2]).layers)
+    layers.insert(place, mixcert.Dropout(0.2))
+    results = mixcert.certify(mixcert.Network(layers), INPUTS, method="moment", theorems="coupling", threads=1)
+    results.save_proof(tmp_path / "p.proof", tmp_path / "m.safetensors")
+    assert "at all 2 inputs" in mixcert.check(tmp_path / "m.safetensors", tmp_path / "p.proof", program=CHECKER)
+
+
+@needs_checker
 def test_what_is_not_proven_is_an_error(tmp_path):
     certified().save_proof(tmp_path / "p.proof", tmp_path / "m.safetensors")
     random_network([3, 7, 2]).save(tmp_path / "other.safetensors")
