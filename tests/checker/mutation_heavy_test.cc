@@ -30,13 +30,17 @@ TEST(Proof, HoldsForAThousandRandomNetworks) {
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     // Up to 3: behind larger ones deviations of smooth functions' arguments leave what is covered.
     const double deviation = 3.0 * std::pow(10.0, -static_cast<double>(seed % 7));
+    const WeightFamily families[] = {WeightFamily::MeanField, WeightFamily::MeanField,
+                                     WeightFamily::KroneckerEigenbasis, WeightFamily::Kronecker};
+    const Mask masks[] = {Mask(), Mask(), Mask::bernoulli(0.1), Mask::gaussian(0.5), Mask::bernoulli(0.7)};
     const NetworkRecipe recipe{.widths = widths[seed % 4],
+                               .weights = families[seed / 4 % 4],
                                .activation = functions[seed % 5],
                                .mean_scale = seed % 11 == 0 ? 0.0 : 1.0,
                                .deviation = deviation,
                                .seed = seed};
     SCOPED_TRACE(seed);
-    const ProofFiles files(recipe, 1);
+    const ProofFiles files(masked(recipe, masks[seed / 16 % 5]), seed, 1);
     const auto all = check_files(files.model(), files.proof());
     ASSERT_EQ(all.size(), 1U);
     slack = std::max(slack, all.front().claimed / all.front().proven);

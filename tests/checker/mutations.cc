@@ -88,7 +88,8 @@ MutationCounts mutate(std::uint64_t seed, int count) {
   Generator generator(seed);
   const ActivationFunction functions[] = {ActivationFunction::Relu, ActivationFunction::LeakyRelu,
                                           ActivationFunction::Softplus};
-  const ProofFiles files({.widths = {2, 4, 2}, .activation = functions[seed % 3], .seed = seed}, 1);
+  const NetworkRecipe recipe{.widths = {2, 4, 2}, .activation = functions[seed % 3], .seed = seed};
+  const ProofFiles files(masked(recipe, seed % 2 == 0 ? Mask() : Mask::bernoulli(0.3)), seed, 1);
   const std::string model = bytes_of(files.model()), proof = bytes_of(files.proof());
   MutationCounts counts;
   for (int i = 0; i < count; ++i) {

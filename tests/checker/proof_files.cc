@@ -37,6 +37,19 @@ ProofFiles::~ProofFiles() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
+Network masked(const NetworkRecipe& recipe, const Mask& mask) {
+  const Network network = random_network(recipe);
+  std::vector<DenseLayer> layers;
+  std::vector<ActivationMap> activations;
+  std::vector<Mask> masks;
+  for (Index k = 0; k < network.layer_count(); ++k) {
+    layers.push_back(network.layer(k));
+    activations.push_back(network.activation(k));
+    masks.push_back(k == 0 ? Mask() : mask);
+  }
+  return {std::move(layers), std::move(activations), std::move(masks)};
+}
+
 std::vector<mixcert_check::Checked> check_files(const std::string& model_path,
                                                 const std::string& proof_path) {
   const mixcert_check::Model model = mixcert_check::read_model(model_path);

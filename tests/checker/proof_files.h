@@ -33,6 +33,9 @@ class ProofFiles {
   std::vector<Result> results_;
 };
 
+/// A random network with a mask behind every activation.
+Network masked(const NetworkRecipe& recipe, const Mask& mask);
+
 /// What is proven of every input. Throws as the checker does.
 std::vector<mixcert_check::Checked> check_files(const std::string& model, const std::string& proof);
 

@@ -35,20 +35,6 @@ void expect_proven(const ProofFiles& files) {
 
 void expect_proven(const NetworkRecipe& recipe) { expect_proven(ProofFiles(recipe)); }
 
-/// The network with a mask behind every activation.
-Network masked(const NetworkRecipe& recipe, const Mask& mask) {
-  const Network network = random_network(recipe);
-  std::vector<DenseLayer> layers;
-  std::vector<ActivationMap> activations;
-  std::vector<Mask> masks;
-  for (Index k = 0; k < network.layer_count(); ++k) {
-    layers.push_back(network.layer(k));
-    activations.push_back(network.activation(k));
-    masks.push_back(k == 0 ? Mask() : mask);
-  }
-  return {std::move(layers), std::move(activations), std::move(masks)};
-}
-
 TEST(Proof, HoldsForEveryActivationAndDepth) {
   for (const ActivationFunction function : kCovered) {
     for (const std::vector<Index>& widths : {std::vector<Index>{2, 6, 1}, {3, 6, 5, 2}, {2, 4, 5, 4, 3}}) {
