@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <utility>
 
+#include "line_distance.h"
 #include "local_error.h"
+#include "moments.h"
 
 namespace mixcert_check {
 namespace {
@@ -37,10 +39,41 @@ Ball distance(const GaussianLaw& law, const Balls& mean, const BallMatrix& covar
   return root(apart) + (least.is_positive() ? smaller(by_trace, root(spread) / least) : by_trace);
 }
 
+/// Throws NotProven where the claim is below `bound`, which is made of `terms`.
+Checked finished(Checked checked, const Ball& bound, const std::string& terms) {
+  checked.proven = upper_end(bound);
+  if (!(checked.proven <= checked.claimed)) {
+    throw NotProven("the claimed bound " + number(checked.claimed) + " is below what was proven, " +
+                    number(checked.proven) + " (" + terms + ")");
+  }
+  return checked;
+}
+
 Ball carried(const Step& step, const std::vector<Norm>& norms) {
   Ball total;
   for (const Norm& norm : norms) total += norm.factor * root(step.squared_error(norm));
   return total;
+}
+
+/// (Y.1): W2 of the one output's law and N(mean, variance), its neurons being independent of each other.
+Ball output_law_distance(const GaussianLaw& law, const Activation& f, const Layer& last, const Ball& mean,
+                         const Ball& variance) {
+  const Ball sigma = root(variance);
+  Ball shift = Ball(last.bias_mean.front()) - mean, noise = Ball(last.bias_variance.front()) / variance;
+  const Ball bias_variance = noise;
+  std::vector<SummandSizes> neurons;
+  for (std::size_t j = 0; j < law.mean.size(); ++j) {
+    const auto at = static_cast<slong>(j);
+    const Ball deviation = root(law.variances[j]);
+    const Moments a = moments_of(f, law.mean[j], deviation);
+    const Ball center = a.mean.about(), weight_variance = last.variance.at(0, at) / variance;
+    neurons.push_back({law.mean[j], deviation, last.mean.at(0, at) / sigma, weight_variance, center,
+                       absolute(a.mean - center)});
+    shift += last.mean.at(0, at) * center;
+    noise += weight_variance * a.second;
+  }
+  const SumOfNeurons sum(f, std::move(neurons), bias_variance, noise.about());
+  return sigma * distance_to_normal(sum.law()) + absolute(shift);
 }
 
 }  // namespace
@@ -80,6 +113,15 @@ Checked Proof::check(const Block& claim) {
     throw NotProven("the covariance was not proven positive semidefinite");
 
   GaussianLaw law = first_law(model_.layers[0], claim.values("input", {model_.layers[0].inputs}));
+  const Balls mean = balls(claim.values("mean", {outputs}));
+  if (claim.metadata.count("theorem") > 0) {
+    const bool applies = claim.text("theorem") == "Y.1" && last == 1 && outputs == 1 && !law.covariance &&
+                         !model_.masks[0].is_random && model_.layers[1].has_independent_outputs();
+    if (!applies) throw BadFile("not covered: theorem " + claim.text("theorem") + " for this network");
+    const Ball distance =
+        output_law_distance(law, model_.activations[0], model_.layers[1], mean.front(), covariance.at(0, 0));
+    return finished(checked, distance, "theorem Y.1");
+  }
   Ball total;
   std::string terms;
   for (std::size_t k = 1; k <= last; ++k) {
@@ -89,14 +131,8 @@ Checked Proof::check(const Block& claim) {
     terms += (k > 1 ? ", layer " : "layer ") + length(k) + " " + number(upper_end(term));
     law = step.pushed();
   }
-  const Ball apart = distance(law, balls(claim.values("mean", {outputs})), covariance);
-  checked.proven = upper_end(total + apart);
-  if (!(checked.proven <= checked.claimed)) {
-    throw NotProven("the claimed bound " + number(checked.claimed) + " is below what was proven, " +
-                    number(checked.proven) + " (" + terms + ", the Gaussian itself " +
-                    number(upper_end(apart)) + ")");
-  }
-  return checked;
+  const Ball apart = distance(law, mean, covariance);
+  return finished(checked, total + apart, terms + ", the Gaussian itself " + number(upper_end(apart)));
 }
 
 }  // namespace mixcert_check

@@ -184,8 +184,7 @@ LongWork long_work(const Subject& subject, const Options& options) {
 
 void run_certify(CertifyArguments arguments) {
   const Options wanted = arguments.options;
-  if (arguments.proof) arguments.options = options_with_proof(wanted);
-  arguments.options.validate();
+  wanted.validate();
   check_resume(arguments);
   require(!arguments.check || arguments.proof, "option --check: expected --proof, which is what is checked");
   check_outputs(arguments.models.files(), {{"--out", arguments.out},
@@ -195,6 +194,7 @@ void run_certify(CertifyArguments arguments) {
   const ReadLimits limits = limits_of(arguments.options);
   const Subject subject = load_subject(arguments.models, limits);
   if (arguments.options.joint) subject.refuse_joint_noise();
+  if (arguments.proof) arguments.options = options_with_proof(wanted, subject.ensemble.member(0));
   SharedCertify shared(subject, arguments.options, arguments.out, arguments.resume);
   if (!team().leads()) return shared.help();
   const RunRecord record = make_record(arguments, subject.ensemble.outputs());

@@ -58,7 +58,7 @@ void change_model(Generator& generator, std::string& model, std::string& proof,
 bool is_false(const Network& network, const Block& claim) {
   const std::vector<double>& x = claim.tensors.at("input").values;
   const Vector input = Eigen::Map<const Vector>(x.data(), static_cast<Index>(x.size()));
-  const Result truth = certify(network, input, options_with_proof({})).front();
+  const Result truth = certify(network, input, options_with_proof({}, network)).front();
   const Vector mean = truth.mixture.mean(), deviation = truth.mixture.standard_deviation();
   double apart = 0.0;
   for (Index i = 0; i < mean.size(); ++i) {

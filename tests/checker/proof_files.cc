@@ -21,7 +21,7 @@ ProofFiles::ProofFiles(const Network& network, std::uint64_t seed, Index inputs)
             ("mixcert_proof_" + std::to_string(getpid()) + "_" + std::to_string(made++));
   std::filesystem::create_directories(folder_);
   save_network(model(), network);
-  Options options = options_with_proof({});
+  Options options = options_with_proof({}, network);
   options.threads = 1;
   // The digest is the checker's own: the engine's is tested with the program.
   ProofWriter writer(proof(), network, mixcert_check::read_model(model()).sha256, options);

@@ -232,7 +232,7 @@ void make_checker(const fs::path& directory) {
                                    {mixcert::Activation(), f, f});
     const fs::path model = directory / "model", proof = directory / "proof";
     mixcert::save_network(model, network);
-    const mixcert::Options options = mixcert::options_with_proof({});
+    const mixcert::Options options = mixcert::options_with_proof({}, network);
     mixcert::ProofWriter writer(proof, network, std::string(64, '0'), options);
     const Matrix input = Matrix::Ones(1, 1);
     writer.add(mixcert::certify(network, input, options).front(), input.col(0));

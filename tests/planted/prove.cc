@@ -36,7 +36,7 @@ int main(int, char** arguments) {
       {layer(generator, "a", 3, 10), layer(generator, "b", 10, 10), layer(generator, "c", 10, 2)},
       {Activation(), f, f});
   save_network(folder / "model.safetensors", network);
-  const Options options = options_with_proof({});
+  const Options options = options_with_proof({}, network);
   ProofWriter writer(folder / "model.proof", network, sha256_of_file(folder / "model.safetensors"), options);
   const Matrix inputs = drawn(generator, 3, 4, 1.0);
   for (const Result& result : certify(network, inputs, options)) writer.add(result, inputs.col(result.input));

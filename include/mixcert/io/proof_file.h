@@ -16,10 +16,10 @@
 
 namespace mixcert {
 
-/// What a run has to be for its results to have proofs: method moment with the coupling's theorem (H.3)
-/// alone, one piece. Throws InvalidArgument where the options ask for something else; other options stay as
-/// they are.
-Options options_with_proof(const Options& options);
+/// What a run has to be for its results to have proofs: method moment with one piece, and with the theorem of
+/// one hidden layer in front of one output (Y.1) or the coupling's (H.3), (H.7) alone. Throws InvalidArgument
+/// where the options ask for something else; other options stay as they are.
+Options options_with_proof(const Options& options, const Network& network);
 
 class ProofWriter {
  public:

@@ -71,16 +71,34 @@ Array metrics_of(const ErrorNorm& error_norm) {
   return stacked;
 }
 
+/// Where the law of the output is computed, (Y.1) is what its bound comes from.
+bool has_computed_law(const Network& network) {
+  if (network.graph() != nullptr || network.hidden_count() != 1 || network.outputs() != 1) return false;
+  const DenseLayer& first = network.layer(0);
+  const DenseLayer& last = network.layer(1);
+  return !network.has_masks() && first.has_independent_outputs() && last.has_independent_outputs() &&
+         last.bias_variances()(0) > 0.0;
+}
+
+/// Of a term, by mixcert-check.
+bool is_checked_theorem(const std::string& theorem) {
+  return theorem == "H.3" || theorem == "H.7" || theorem == "Y.1" || theorem == "Y.27";
+}
+
 }  // namespace
 
-Options options_with_proof(const Options& options) {
+Options options_with_proof(const Options& options, const Network& network) {
   if (options.method != Method::Auto && options.method != Method::Moment) refuse("method moment");
   if (options.joint) refuse("inputs one by one");
   if (options.pieces != 1 || options.epsilon) refuse("one piece, without --epsilon");
   if (options.predictive != Predictive::Network) refuse("predictive network");
   Options made = options;
   made.method = Method::Moment;
-  made.theorems = TheoremSet::Coupling;
+  if (has_computed_law(network)) {
+    made.components = 1;
+  } else {
+    made.theorems = TheoremSet::Coupling;
+  }
   return made;
 }
 
@@ -108,16 +126,18 @@ ProofWriter::~ProofWriter() = default;
 
 void ProofWriter::add(const Result& result, ConstVectorRef input) {
   const bool is_checked =
-      std::all_of(result.layers.begin(), result.layers.end(), [](const LayerReport& layer) {
-        return layer.theorem == "H.3" || layer.theorem == "H.7" || layer.theorem == "Y.27";
-      });
+      std::all_of(result.layers.begin(), result.layers.end(),
+                  [](const LayerReport& layer) { return is_checked_theorem(layer.theorem); });
   const bool is_one =
       is_checked && result.method == Method::Moment && result.mixture.size() == 1 && result.w2.exists();
   if (!is_one)
-    refuse("a bound of method moment with theorems coupling, for one Gaussian, at input " +
+    refuse("a bound of method moment with theorems coupling, or of theorem Y.1, for one Gaussian, at input " +
            std::to_string(result.input));
+  std::map<std::string, std::string> metadata{{"index", std::to_string(result.input)}};
+  if (result.layers.back().theorem == "Y.1") metadata["theorem"] = "Y.1";
   nlohmann::json chains = nlohmann::json::array();
   for (const LayerReport& layer : result.layers) chains.push_back(layer.metric);
+  metadata["chains"] = chains.dump();
   const Gaussian& law = result.mixture.component(0);
   // Products may differ in last bits on both sides of the diagonal; the claim is about the lower one.
   const Matrix covariance = law.covariance.to_dense().selfadjointView<Eigen::Lower>();
@@ -126,7 +146,7 @@ void ProofWriter::add(const Result& result, ConstVectorRef input) {
                       {"mean", array_of({outputs}, law.mean)},
                       {"covariance", array_of({outputs, outputs}, covariance.reshaped())},
                       {"w2_bound", Array{{1}, {result.w2.value}}}},
-                     {{"index", std::to_string(result.input)}, {"chains", chains.dump()}}, file_->out);
+                     metadata, file_->out);
 }
 
 void ProofWriter::finish() { file_->out.commit(); }
