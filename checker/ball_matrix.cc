@@ -39,11 +39,18 @@ void BallMatrix::add(slong i, slong j, const Ball& value) {
   arb_add(entry, entry, value.data(), kBits);
 }
 
+template <class Change>
+BallMatrix BallMatrix::changed(const Change& change) const {
+  BallMatrix made(*this);
+  for (slong i = 0; i < rows(); ++i) {
+    for (slong j = 0; j < columns(); ++j) change(arb_mat_entry(made.matrix_, i, j), i, j);
+  }
+  return made;
+}
+
 void BallMatrix::add_error(double error) {
   const Ball radius = error;
-  for (slong i = 0; i < rows(); ++i) {
-    for (slong j = 0; j < columns(); ++j) arb_add_error(arb_mat_entry(matrix_, i, j), radius.data());
-  }
+  *this = changed([&radius](arb_ptr entry, slong, slong) { arb_add_error(entry, radius.data()); });
 }
 
 BallMatrix BallMatrix::transposed() const {
@@ -68,36 +75,19 @@ Balls BallMatrix::times(const Balls& vector) const {
 }
 
 BallMatrix BallMatrix::rows_scaled(const Balls& left) const {
-  BallMatrix made(*this);
-  for (slong i = 0; i < rows(); ++i) {
-    for (slong j = 0; j < columns(); ++j) {
-      arb_ptr entry = arb_mat_entry(made.matrix_, i, j);
-      arb_mul(entry, entry, left[static_cast<std::size_t>(i)].data(), kBits);
-    }
-  }
-  return made;
+  return changed([&left](arb_ptr entry, slong i, slong) {
+    arb_mul(entry, entry, left[static_cast<std::size_t>(i)].data(), kBits);
+  });
 }
 
 BallMatrix BallMatrix::columns_scaled(const Balls& right) const {
-  BallMatrix made(*this);
-  for (slong i = 0; i < rows(); ++i) {
-    for (slong j = 0; j < columns(); ++j) {
-      arb_ptr entry = arb_mat_entry(made.matrix_, i, j);
-      arb_mul(entry, entry, right[static_cast<std::size_t>(j)].data(), kBits);
-    }
-  }
-  return made;
+  return changed([&right](arb_ptr entry, slong, slong j) {
+    arb_mul(entry, entry, right[static_cast<std::size_t>(j)].data(), kBits);
+  });
 }
 
 BallMatrix BallMatrix::squared_entries() const {
-  BallMatrix made(*this);
-  for (slong i = 0; i < rows(); ++i) {
-    for (slong j = 0; j < columns(); ++j) {
-      arb_ptr entry = arb_mat_entry(made.matrix_, i, j);
-      arb_sqr(entry, entry, kBits);
-    }
-  }
-  return made;
+  return changed([](arb_ptr entry, slong, slong) { arb_sqr(entry, entry, kBits); });
 }
 
 Ball dot(const Balls& a, const Balls& b) {

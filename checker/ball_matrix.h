@@ -42,6 +42,9 @@ class BallMatrix {
   [[nodiscard]] BallMatrix squared_entries() const;
 
  private:
+  template <class Change>
+  [[nodiscard]] BallMatrix changed(const Change& change) const;
+
   arb_mat_t matrix_;
 };
 

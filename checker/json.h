@@ -1,9 +1,10 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// A reader of JSON text, for the headers of files.
+// Values of JSON text, for the headers of files; nlohmann's library reads them.
 #pragma once
 
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,13 +19,10 @@ struct BadFile : std::runtime_error {
 
 class Json {
  public:
-  enum class Kind { Null, Boolean, Number, Text, List, Object };
-
   /// Throws BadFile with the place where the text is no JSON; nesting deeper than 32 and keys given twice are
   /// refused.
   static Json parse(std::string_view text);
 
-  [[nodiscard]] Kind kind() const { return kind_; }
   /// Each throws BadFile where the value is of another kind.
   [[nodiscard]] double number() const;
   [[nodiscard]] const std::string& text() const;
@@ -41,10 +39,11 @@ class Json {
   [[nodiscard]] const Json* find(const std::string& key) const;
 
  private:
-  friend class JsonReader;
+  enum class Kind { Other, Number, Text, List, Object };
+  explicit Json(const nlohmann::json& value);
   void expect(Kind kind, const char* name) const;
 
-  Kind kind_ = Kind::Null;
+  Kind kind_ = Kind::Other;
   double number_ = 0.0;
   std::string text_;
   std::vector<Json> list_;

@@ -23,25 +23,20 @@ void read_variances(GaussianLaw& law) {
 
 GaussianLaw first_law(const Layer& layer, const std::vector<double>& input) {
   const Balls x = balls(input);
+  Balls squares;
+  for (const Ball& value : x) squares.push_back(square(value));
   GaussianLaw law;
   law.mean = layer.mean.times(x);
   add_bias(layer, law);
+  Balls noise = layer.dependent ? Balls(law.mean.size()) : layer.variance.times(squares);
   if (layer.has_independent_outputs()) {
-    Balls squares;
-    for (const Ball& value : x) squares.push_back(square(value));
-    law.variances = layer.variance.times(squares);
+    law.variances = std::move(noise);
     for (std::size_t i = 0; i < law.mean.size(); ++i) law.variances[i] += layer.bias_variance[i];
     return law;
   }
   law.covariance = layer.bias_covariance();
-  if (layer.dependent) {
-    law.covariance->add(layer.dependent->noise_at(x));
-  } else {
-    Balls squares;
-    for (const Ball& value : x) squares.push_back(square(value));
-    const Balls noise = layer.variance.times(squares);
-    for (slong l = 0; l < layer.outputs; ++l) law.covariance->add(l, l, noise[static_cast<std::size_t>(l)]);
-  }
+  if (layer.dependent) law.covariance->add(layer.dependent->noise_at(x));
+  for (slong l = 0; l < layer.outputs; ++l) law.covariance->add(l, l, noise[static_cast<std::size_t>(l)]);
   read_variances(law);
   return law;
 }
