@@ -91,11 +91,18 @@ inline Ball smaller(const Ball& a, const Ball& b) { return by_arb(arb_min, a, b)
 inline Ball root(const Ball& a) { return by_arb(arb_sqrtpos, a); }
 inline Ball exponential(const Ball& a) { return by_arb(arb_exp, a); }
 inline Ball hyperbolic_tangent(const Ball& a) { return by_arb(arb_tanh, a); }
+inline Ball logarithm(const Ball& a) { return by_arb(arb_log, a); }
 /// log(1 + a)
 inline Ball log_one_plus(const Ball& a) { return by_arb(arb_log1p, a); }
 inline Ball error_function(const Ball& a) { return by_arb(arb_hypgeom_erf, a); }
 /// 1 - erf(a)
 inline Ball complementary_error(const Ball& a) { return by_arb(arb_hypgeom_erfc, a); }
+
+/// Of N(0,1): its density, and P(Z > a).
+inline Ball normal_density(const Ball& a) {
+  return exponential(-square(a) / 2.0) / root(Ball(2.0) * Ball::pi());
+}
+inline Ball normal_tail(const Ball& a) { return complementary_error(a / root(2.0)) / 2.0; }
 
 // These two are exact.
 

@@ -12,10 +12,6 @@ constexpr long kTailParts = 4;  // of a cell of a tail
 // A sum this much above the best one is beyond it.
 constexpr double kGrown = 1.02;
 
-Ball logarithm(const Ball& x) { return by_arb(arb_log, x); }
-Ball normal_tail(const Ball& y) { return complementary_error(y / root(2.0)) / 2.0; }
-Ball normal_density(const Ball& y) { return exponential(-square(y) / 2.0) / root(Ball(2.0) * Ball::pi()); }
-
 /// A cubic on [0, 1] by its powers: from values and slopes at its ends.
 std::array<Ball, 4> cubic(const Ball& v0, const Ball& d0, const Ball& v1, const Ball& d1) {
   const Ball rise = v1 - v0;

@@ -17,8 +17,6 @@ constexpr long kCells[] = {16, 32, 128};
 // Of D, about: what cubics may be off by.
 constexpr double kFineEnough = 1e-8;
 
-Ball logarithm(const Ball& x) { return by_arb(arb_log, x); }
-
 /// h = 2 pi / P
 Ball spacing(long period) { return Ball(2.0) * Ball::pi() / Ball(static_cast<double>(period)); }
 

@@ -8,8 +8,6 @@
 namespace mixcert_check {
 namespace {
 
-Ball normal_density(const Ball& x) { return exponential(-square(x) / 2.0) / root(Ball(2.0) * Ball::pi()); }
-
 /// f(m), nothing random.
 Moments fixed_value(const Ball& value) {
   Moments made;

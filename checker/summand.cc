@@ -8,9 +8,9 @@
 namespace mixcert_check {
 namespace {
 
-constexpr double kReach = 11.0;           // nodes reach so far: P(Z > 10) < 1e-23
-constexpr double kDiscretisation = 55.0;  // of the exponent: e^-55 = 1e-24
-constexpr double kMostNodes = 4000.0;
+constexpr double kLastNode = 11.0;      // nodes reach so far: P(Z > 10) < 1e-23
+constexpr double kRuleExponent = 55.0;  // of the exponent: e^-55 = 1e-24
+constexpr double kMostRuleNodes = 4000.0;
 
 /// E[exp(p a + q a^2); z > 0] of a = slope z, z ~ N(m, s^2):
 ///     d^{-1/2} exp((p slope m + q slope^2 m^2 + p^2 slope^2 s^2/2)/d) Phi((m + p slope s^2)/(s d^{1/2})),
@@ -44,9 +44,10 @@ void Summand::add_nodes(const Ball& highest) {
   half_width_ = w;
   move_ = f_.strip().slope * at_.deviation * half_width_;
   const Ball growth = highest * absolute(at_.weight) * move_ + square(highest * move_) * at_.noise / 2.0;
-  const double step = 6.28 * w / (kDiscretisation + 0.5 * w * w + upper_end(growth));
-  const double count = std::ceil(kReach / step);
-  if (!(step > 0.0 && count <= kMostNodes)) throw BadFile("not covered: theorem Y.1 with so wide a neuron");
+  const double step = 6.28 * w / (kRuleExponent + 0.5 * w * w + upper_end(growth));
+  const double count = std::ceil(kLastNode / step);
+  if (!(step > 0.0 && count <= kMostRuleNodes))
+    throw BadFile("not covered: theorem Y.1 with so wide a neuron");
   step_ = step;
   for (long i = -static_cast<long>(count); i <= static_cast<long>(count); ++i) {
     const Ball x = step_ * Ball(static_cast<double>(i)), a = f_.value(at_.mean + at_.deviation * x);
@@ -69,7 +70,7 @@ Ball Summand::moment_error(const Ball& lambda, const Ball& kappa) const {
   const Ball size = absolute(lambda), far = absolute(at_mean) + move_;
   const Ball turns = Ball(2.0) * Ball::pi() * half_width_ / step_;
   const auto error = [&](const Ball& c, const Ball& p, const Ball& q) -> Ball {
-    const Ball rest = Ball(1.0) - Ball(2.0) * q, t = root(rest) * (Ball(kReach - 1.0) - p / rest);
+    const Ball rest = Ball(1.0) - Ball(2.0) * q, t = root(rest) * (Ball(kLastNode - 1.0) - p / rest);
     if (!rest.is_positive() || !t.is_positive()) return INFINITY;
     return Ball(2.0) / root(rest) * exponential(c + square(p) / (Ball(2.0) * rest)) *
            (Ball(2.02) * exponential(square(half_width_) / 2.0 - turns) +
