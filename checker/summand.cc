@@ -8,7 +8,7 @@
 namespace mixcert_check {
 namespace {
 
-constexpr double kLastNode = 11.0;      // nodes reach so far: P(Z > 10) < 1e-23
+constexpr double kLastNode = 17.0;      // nodes reach so far: P(Z > 16) < 1e-56
 constexpr double kRuleExponent = 55.0;  // of the exponent: e^-55 = 1e-24
 constexpr double kMostRuleNodes = 4000.0;
 
@@ -58,29 +58,35 @@ void Summand::add_nodes(const Ball& highest) {
 
 Ball Summand::rule_error(const Ball& growth) const {
   const Ball w = half_width_, turns = Ball(2.0) * Ball::pi() * w / step_;
-  // Beyond the nodes integral and sum are at most P(|Z| > 10) each.
-  return Ball(2.02) * exponential(square(w) / 2.0 - turns + growth) + Ball(1e-22);
+  // Beyond the nodes integral and sum are at most P(|Z| > 16) each.
+  return Ball(2.02) * exponential(square(w) / 2.0 - turns + growth) + Ball(1e-55);
 }
 
 /// |exp(..)| <= exp(c + p|x| + q x^2) in the strip; E of that is at most 2 (1-2q)^{-1/2} e^{c +
 /// p^2/(2(1-2q))}, and beyond the nodes as much times P(Z > t), t = (1-2q)^{1/2} (reach - p/(1-2q)), of sum
-/// and integral.
+/// and integral. Where f is bounded p and q may be zero, and beyond the nodes, on the line itself, nothing is
+/// added for the strip.
 Ball Summand::moment_error(const Ball& lambda, const Ball& kappa) const {
   const Ball at_mean = f_.value(at_.mean), steep = f_.steepest_slope() * at_.deviation;
-  const Ball size = absolute(lambda), far = absolute(at_mean) + move_;
-  const Ball turns = Ball(2.0) * Ball::pi() * half_width_ / step_;
-  const auto error = [&](const Ball& c, const Ball& p, const Ball& q) -> Ball {
-    const Ball rest = Ball(1.0) - Ball(2.0) * q, t = root(rest) * (Ball(kLastNode - 1.0) - p / rest);
-    if (!rest.is_positive() || !t.is_positive()) return INFINITY;
-    return Ball(2.0) / root(rest) * exponential(c + square(p) / (Ball(2.0) * rest)) *
-           (Ball(2.02) * exponential(square(half_width_) / 2.0 - turns) +
-            Ball(2.0) * exponential(-square(t) / 2.0));
+  const Ball size = absolute(lambda), far = absolute(at_mean) + move_, reach = kLastNode - 1.0;
+  const Ball rule =
+      Ball(2.02) * exponential(square(half_width_) / 2.0 - Ball(2.0) * Ball::pi() * half_width_ / step_);
+  Ball best = INFINITY;
+  const Ball p = size * steep + Ball(2.0) * kappa * far * steep,
+             rest = Ball(1.0) - Ball(2.0) * kappa * square(steep);
+  const Ball t = root(rest) * (reach - p / rest);
+  if (rest.is_positive() && t.is_positive()) {
+    const Ball c = size * (absolute(at_mean - at_.center) + move_) + kappa * square(far);
+    best = Ball(2.0) / root(rest) * exponential(c + square(p) / (Ball(2.0) * rest)) *
+           (rule + Ball(2.0) * exponential(-square(t) / 2.0));
+  }
+  if (!f_.largest_value()) return best;
+  const auto largest = [&](const Ball& most) {
+    return exponential(size * (most + absolute(at_.center)) + kappa * square(most));
   };
-  const Ball along = error(size * (absolute(at_mean - at_.center) + move_) + kappa * square(far),
-                           size * steep + Ball(2.0) * kappa * far * steep, kappa * square(steep));
-  if (!f_.largest_value()) return along;
-  const Ball most = *f_.largest_value() + move_;
-  return smaller(along, error(size * (most + absolute(at_.center)) + kappa * square(most), 0.0, 0.0));
+  const Ball most = *f_.largest_value();
+  return smaller(
+      best, rule * largest(most + move_) + Ball(4.0) * largest(most) * exponential(-square(reach) / 2.0));
 }
 
 ComplexBall Summand::by_lines(const ComplexBall& p, const Ball& q) const {
