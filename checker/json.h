@@ -1,10 +1,9 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Values of JSON text, for the headers of files; nlohmann's library reads them.
+// A reader of JSON text, for the headers of files.
 #pragma once
 
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -19,10 +18,13 @@ struct BadFile : std::runtime_error {
 
 class Json {
  public:
+  enum class Kind { Null, Boolean, Number, Text, List, Object };
+
   /// Throws BadFile with the place where the text is no JSON; nesting deeper than 32 and keys given twice are
   /// refused.
   static Json parse(std::string_view text);
 
+  [[nodiscard]] Kind kind() const { return kind_; }
   /// Each throws BadFile where the value is of another kind.
   [[nodiscard]] double number() const;
   [[nodiscard]] const std::string& text() const;
@@ -39,11 +41,10 @@ class Json {
   [[nodiscard]] const Json* find(const std::string& key) const;
 
  private:
-  enum class Kind { Other, Number, Text, List, Object };
-  explicit Json(const nlohmann::json& value);
+  friend class JsonReader;
   void expect(Kind kind, const char* name) const;
 
-  Kind kind_ = Kind::Other;
+  Kind kind_ = Kind::Null;
   double number_ = 0.0;
   std::string text_;
   std::vector<Json> list_;
