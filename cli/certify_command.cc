@@ -244,7 +244,7 @@ void add_certify_command(CLI::App& app) {
       ->type_name("FILE");
   command->add_option("--proof", arguments->proof, "write what mixcert-check proves the bounds from")
       ->type_name("FILE");
-  command->add_flag("--check", arguments->check, "have mixcert-check prove the --proof; --report says so");
+  command->add_flag("--check", arguments->check, "have mixcert-check prove it; the report says so");
   command->add_flag("--resume", arguments->resume, "go on where a run with this --out was stopped");
   arguments->report.add_to(*command);
   arguments->report.add_subject_to(*command);
