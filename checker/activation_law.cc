@@ -2,6 +2,7 @@
 #include "activation_law.h"
 
 #include "moments.h"
+#include "rounded_product.h"
 
 namespace mixcert_check {
 namespace {
@@ -10,7 +11,9 @@ BallMatrix correlation_of(const GaussianLaw& law) {
   Balls scale;
   for (const Ball& variance : law.variances)
     scale.push_back(variance.is_positive() ? Ball(1.0) / root(variance) : Ball(0.0));
-  BallMatrix made = law.covariance->rows_scaled(scale).columns_scaled(scale);
+  BallMatrix made = symmetric(law.covariance->rows(), [&law, &scale](slong i, slong j) {
+    return law.covariance->at(i, j) * scale[static_cast<std::size_t>(i)] * scale[static_cast<std::size_t>(j)];
+  });
   // Where it cannot be told from zero, anything that a correlation may be.
   Ball any;
   arb_add_error(any.data(), Ball(1.0).data());
@@ -69,12 +72,16 @@ Ball ActivationLaw::hermite_form(const BallMatrix& b, const Balls& first) const 
     const auto row = static_cast<slong>(i);
     total += positive_part(b.at(row, row)) * (square(first[i]) + square(quadratic[i]) + square(rest[i]));
     if (!correlation) continue;
-    for (std::size_t j = 0; j < i; ++j) {
-      const auto column = static_cast<slong>(j);
-      const Ball r = correlation->at(row, column), entry = b.at(row, column), size = absolute(r);
-      const Ball signed_part = entry * r * (first[i] * first[j] + quadratic[i] * quadratic[j] * r);
-      total += Ball(2.0) * (signed_part + absolute(entry) * size * square(size) * rest[i] * rest[j]);
+    Balls ranks[3];  // B r, B r^2 and |B r^3|, left of the diagonal
+    for (slong j = 0; j < row; ++j) {
+      const Ball r = correlation->at(row, j);
+      const Ball entry = b.at(row, j) * r, entry2 = entry * r;
+      ranks[0].push_back(entry);
+      ranks[1].push_back(entry2);
+      ranks[2].push_back(absolute(entry2 * r));
     }
+    total += Ball(2.0) * (first[i] * dot(ranks[0], first) + quadratic[i] * dot(ranks[1], quadratic) +
+                          rest[i] * dot(ranks[2], rest));
   }
   return positive_part(total);
 }
@@ -87,14 +94,13 @@ Balls ActivationLaw::variances_of_squares(const BallMatrix& rows) const {
     for (std::size_t j = 0; j < size(); ++j) each.push_back(square(square_slope[j]) + square(square_rest[j]));
     variances = rows.squared_entries().times(each);
   } else {
-    BallMatrix kernel = correlation->rows_scaled(square_slope).columns_scaled(square_slope);
-    kernel.add(correlation->squared_entries().rows_scaled(square_rest).columns_scaled(square_rest));
-    const BallMatrix carried = rows.times(kernel);
-    for (slong l = 0; l < rows.rows(); ++l) {
-      Ball total;
-      for (slong j = 0; j < rows.columns(); ++j) total += carried.at(l, j) * rows.at(l, j);
-      variances.push_back(positive_part(total));
-    }
+    const BallMatrix kernel = symmetric(correlation->rows(), [this](slong row, slong column) {
+      const auto i = static_cast<std::size_t>(row), j = static_cast<std::size_t>(column);
+      const Ball r = correlation->at(row, column);
+      return r * (square_slope[i] * square_slope[j] + r * square_rest[i] * square_rest[j]);
+    });
+    const BallMatrix carried = rounded_product(rows, kernel);
+    for (slong l = 0; l < rows.rows(); ++l) variances.push_back(positive_part(dot_of_rows(carried, rows, l)));
   }
   if (is_masked()) {
     const Balls by_masks = rows.squared_entries().times(mask_square);

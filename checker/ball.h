@@ -2,11 +2,13 @@
 //
 // Real numbers as balls, by Arb: every operation returns a ball that holds the exact result for all numbers
 // of its operands' balls. What the checker concludes from balls holds for the numbers themselves; there is no
-// rounding to think of anywhere else in it.
+// rounding to think of anywhere else but in rounded_product.cc.
 #pragma once
 
 #include <arb.h>
 #include <arb_hypgeom.h>
+
+#include <cmath>
 
 namespace mixcert_check {
 
@@ -117,6 +119,23 @@ inline Ball positive_part(const Ball& a) {
   Ball made;
   arb_nonnegative_part(made.data(), a.data());
   return made;
+}
+
+/// All numbers within `error` of the double.
+inline Ball around(double middle, double error) {
+  Ball made = middle;
+  arb_add_error(made.data(), Ball(error).data());
+  return made;
+}
+
+/// A double, and no less than the distance from it of any number of the ball.
+struct Rounded {
+  double value, off;
+};
+inline Rounded rounded(const Ball& a) {
+  const double value = arf_get_d(arb_midref(a.data()), ARF_RND_NEAR);
+  // Arb's radii have 30 bits; the last term is for what is too small for a double.
+  return {value, mag_get_d(arb_radref(a.data())) + 0x1.0p-52 * std::fabs(value) + 0x1.0p-1070};
 }
 
 /// A double that is no less than any number of the ball, and one that is no more.

@@ -98,11 +98,18 @@ Ball dot(const Balls& a, const Balls& b) {
   return total;
 }
 
+Ball dot_of_rows(const BallMatrix& a, const BallMatrix& b, slong row) {
+  Ball total;
+  if (a.columns() > 0) {
+    arb_dot(total.data(), nullptr, 0, arb_mat_entry(a.matrix_, row, 0), 1, arb_mat_entry(b.matrix_, row, 0),
+            1, a.columns(), kBits);
+  }
+  return total;
+}
+
 Ball inner_product(const BallMatrix& a, const BallMatrix& b) {
   Ball total;
-  for (slong i = 0; i < a.rows(); ++i) {
-    for (slong j = 0; j < a.columns(); ++j) total += a.at(i, j) * b.at(i, j);
-  }
+  for (slong i = 0; i < a.rows(); ++i) total += dot_of_rows(a, b, i);
   return total;
 }
 

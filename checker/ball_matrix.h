@@ -40,6 +40,7 @@ class BallMatrix {
   [[nodiscard]] BallMatrix rows_scaled(const Balls& left) const;
   [[nodiscard]] BallMatrix columns_scaled(const Balls& right) const;
   [[nodiscard]] BallMatrix squared_entries() const;
+  friend Ball dot_of_rows(const BallMatrix& a, const BallMatrix& b, slong row);
 
  private:
   template <class Change>
@@ -48,7 +49,24 @@ class BallMatrix {
   arb_mat_t matrix_;
 };
 
+/// With entry(i, j) on and below the diagonal, the same above it.
+template <class Entry>
+BallMatrix symmetric(slong size, const Entry& entry) {
+  BallMatrix made(size, size);
+  for (slong i = 0; i < size; ++i) {
+    for (slong j = 0; j <= i; ++j) {
+      const Ball value = entry(i, j);
+      made.set(i, j, value);
+      made.set(j, i, value);
+    }
+  }
+  return made;
+}
+
+/// Of the first a.size() entries.
 Ball dot(const Balls& a, const Balls& b);
+/// Of one row of each.
+Ball dot_of_rows(const BallMatrix& a, const BallMatrix& b, slong row);
 /// The sum of the products of entries.
 Ball inner_product(const BallMatrix& a, const BallMatrix& b);
 bool is_symmetric(const BallMatrix& matrix);

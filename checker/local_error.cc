@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "root_deviation.h"
+#include "rounded_product.h"
 #include "scalar_noise.h"
 
 namespace mixcert_check {
@@ -106,8 +107,9 @@ GaussianLaw Step::pushed() const {
   law.mean = m.times(law_.mean);
   add_bias(next_, law);
   const BallMatrix factor = m.columns_scaled(law_.gain);
-  law.covariance = (law_.correlation ? factor.times(*law_.correlation) : factor).times(factor.transposed());
-  if (law_.is_masked()) law.covariance->add(m.columns_scaled(law_.mask_variance).times(m.transposed()));
+  law.covariance =
+      rounded_product(law_.correlation ? rounded_product(factor, *law_.correlation) : factor, factor);
+  if (law_.is_masked()) law.covariance->add(rounded_product(m.columns_scaled(law_.mask_variance), m));
   if (noise_covariance_) law.covariance->add(*noise_covariance_);
   for (slong l = 0; l < next_.outputs; ++l)
     law.covariance->add(l, l, noise_mean_[static_cast<std::size_t>(l)]);
