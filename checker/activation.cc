@@ -70,9 +70,10 @@ const std::map<std::string, Smooth>& smooth_functions() {
 
 Activation Activation::of(const Json& entry) {
   const std::string& name = entry.at("function").text();
+  const bool is_leaky = name == "leaky_relu" || name == "prelu";
   for (const auto& [key, value] : entry.object()) {
     if (key != "type" && key != "function" && key != "name" && key != "inputs" &&
-        !(key == "slope" && name == "leaky_relu")) {
+        !(key == "slope" && is_leaky)) {
       throw BadFile("not covered: activation '" + name + "' with '" + key + "'");
     }
   }
@@ -87,7 +88,7 @@ Activation Activation::of(const Json& entry) {
     if (name == "tanh" || name == "sigmoid" || name == "erf") made.largest_value_ = Ball(1.0);
     return made;
   }
-  if (name != "identity" && name != "relu" && name != "leaky_relu") {
+  if (name != "identity" && name != "relu" && !is_leaky) {
     throw BadFile("not covered: activation '" + name + "'");
   }
   const Json* slope = entry.find("slope");

@@ -140,6 +140,9 @@ void read_architecture(const Block& block, Model& model) {
       if (of_inputs) model.masks.back() = *std::exchange(of_inputs, std::nullopt);
       model.layers.push_back(std::move(layer));
       last = Last::Layer;
+    } else if (type == "flatten") {
+      // Values keep their order.
+      know_keys(entry, {"type", "name", "inputs"});
     } else if (type == "activation" && last == Last::Layer) {
       add_activation(Activation::of(entry));
       last = Last::Activation;

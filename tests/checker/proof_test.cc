@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <utility>
 
@@ -229,6 +231,30 @@ TEST(Proof, TwoLayersOfOneNameAreRefused) {
   } catch (const BadFile& error) {
     EXPECT_STREQ(error.what(), "two layers are called '0', or one has no name");
   }
+}
+
+/// A model file whose header has another text in the place of this one.
+std::string with_header(std::string bytes, const std::string& text, const std::string& other) {
+  const std::size_t place = bytes.find(text);
+  EXPECT_NE(place, std::string::npos) << text;
+  bytes.replace(place, text.size(), other);
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  length += other.size() - text.size();
+  std::memcpy(bytes.data(), &length, sizeof length);
+  return bytes;
+}
+
+TEST(Proof, EntriesThatChangeNothingAreRead) {
+  const ProofFiles files({.widths = {2, 3, 2}, .activation = ActivationFunction::LeakyRelu, .seed = 11});
+  const std::string bytes = bytes_of(files.model()), start = R"([{\"type\":\"dense\")";
+  const std::string flat = with_header(bytes, start, R"([{\"type\":\"flatten\"},{\"type\":\"dense\")");
+  EXPECT_EQ(mixcert_check::parse_model(flat).layers.size(), 2U);
+  const std::string alias = with_header(bytes, "leaky_relu", "prelu");
+  EXPECT_EQ(mixcert_check::parse_model(alias).layers.size(), 2U);
+  const std::string other =
+      with_header(bytes, start, R"([{\"type\":\"flatten\",\"axis\":1},{\"type\":\"dense\")");
+  EXPECT_THROW((void)mixcert_check::parse_model(other), BadFile);
 }
 
 TEST(Proof, HoldsForCovariancesOfSmallRank) {
