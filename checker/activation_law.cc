@@ -2,7 +2,6 @@
 #include "activation_law.h"
 
 #include "moments.h"
-#include "rounded_product.h"
 
 namespace mixcert_check {
 namespace {
@@ -87,7 +86,7 @@ Ball ActivationLaw::hermite_form(const BallMatrix& b, const Balls& first) const 
 }
 
 /// sum_ij v_i v_j (e_i e_j r_ij + r_ij^2 w_i w_j), and what masks add.
-Balls ActivationLaw::variances_of_squares(const BallMatrix& rows) const {
+Balls ActivationLaw::variances_of_squares(const BallMatrix& rows, Products how) const {
   Balls variances;
   if (!correlation) {
     Balls each;
@@ -99,7 +98,7 @@ Balls ActivationLaw::variances_of_squares(const BallMatrix& rows) const {
       const Ball r = correlation->at(row, column);
       return r * (square_slope[i] * square_slope[j] + r * square_rest[i] * square_rest[j]);
     });
-    const BallMatrix carried = rounded_product(rows, kernel);
+    const BallMatrix carried = product(rows, kernel, how);
     for (slong l = 0; l < rows.rows(); ++l) variances.push_back(positive_part(dot_of_rows(carried, rows, l)));
   }
   if (is_masked()) {

@@ -9,6 +9,7 @@
 #include "activation.h"
 #include "ball_matrix.h"
 #include "mask.h"
+#include "rounded_product.h"
 
 namespace mixcert_check {
 
@@ -25,7 +26,7 @@ struct ActivationLaw {
   /// (H.1): no less than E v'Bv, v_j = first_j x_j + q_j H_2 + rest. B is positive semidefinite.
   [[nodiscard]] Ball hermite_form(const BallMatrix& b, const Balls& first) const;
   /// (H.2): no less than the variance of sum_j v_j m_j^2 a_j^2, for each row v >= 0.
-  [[nodiscard]] Balls variances_of_squares(const BallMatrix& rows) const;
+  [[nodiscard]] Balls variances_of_squares(const BallMatrix& rows, Products how) const;
   /// K~ of (H.7).
   [[nodiscard]] BallMatrix covariance() const;
   /// c_1, where `linear` is c_1 - k.

@@ -121,10 +121,11 @@ inline Ball positive_part(const Ball& a) {
   return made;
 }
 
-/// All numbers within `error` of the double.
+/// All numbers within `error` of the double; all numbers where it is none.
 inline Ball around(double middle, double error) {
-  Ball made = middle;
-  arb_add_error(made.data(), Ball(error).data());
+  const bool is_number = std::isfinite(middle);
+  Ball made = is_number ? middle : 0.0;
+  arb_add_error(made.data(), Ball(is_number ? error : INFINITY).data());
   return made;
 }
 
@@ -134,8 +135,9 @@ struct Rounded {
 };
 inline Rounded rounded(const Ball& a) {
   const double value = arf_get_d(arb_midref(a.data()), ARF_RND_NEAR);
-  // Arb's radii have 30 bits; the last term is for what is too small for a double.
-  return {value, mag_get_d(arb_radref(a.data())) + 0x1.0p-52 * std::fabs(value) + 0x1.0p-1070};
+  // Arb's radii have 30 bits; the last term is for what is too small for a double, the factor for the sum.
+  const double off = mag_get_d(arb_radref(a.data())) + 0x1.0p-52 * std::fabs(value) + 0x1.0p-1070;
+  return {value, off * (1.0 + 0x1.0p-50)};
 }
 
 /// A double that is no less than any number of the ball, and one that is no more.

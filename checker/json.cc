@@ -5,6 +5,21 @@
 #include <cmath>
 
 namespace mixcert_check {
+namespace {
+
+bool is_digit(std::string_view text, std::size_t at) {
+  return at < text.size() && text[at] >= '0' && text[at] <= '9';
+}
+
+/// Of what std::from_chars has read as a number, which is .5, 5. and 05 too.
+bool is_json_number(std::string_view text) {
+  if (text.front() == '-') text.remove_prefix(1);
+  if (!is_digit(text, 0) || (text[0] == '0' && is_digit(text, 1))) return false;
+  const std::size_t point = text.find('.');
+  return point == std::string_view::npos || is_digit(text, point + 1);
+}
+
+}  // namespace
 
 class JsonReader {
  public:
@@ -91,7 +106,8 @@ class JsonReader {
     made.kind_ = Json::Kind::Number;
     const char* first = text_.data() + at_;
     const auto [end, error] = std::from_chars(first, text_.data() + text_.size(), made.number_);
-    if (error != std::errc() || !std::isfinite(made.number_)) fail("expected a value");
+    const bool is_read = error == std::errc() && std::isfinite(made.number_);
+    if (!is_read || !is_json_number({first, end})) fail("expected a value");
     at_ += static_cast<std::size_t>(end - first);
   }
 

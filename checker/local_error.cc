@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "root_deviation.h"
-#include "rounded_product.h"
 #include "scalar_noise.h"
 
 namespace mixcert_check {
@@ -42,8 +41,8 @@ GaussianLaw first_law(const Layer& layer, const std::vector<double>& input) {
   return law;
 }
 
-Step::Step(const GaussianLaw& law, const Activation& f, const Mask& mask, const Layer& next)
-    : next_(next), law_(law, f, mask) {
+Step::Step(const GaussianLaw& law, const Activation& f, const Mask& mask, const Layer& next, Products how)
+    : next_(next), law_(law, f, mask), how_(how) {
   noise_error_.assign(next.bias_mean.size(), Ball(0.0));
   compute_noise(f.has_convex_size() && !mask.is_random);
   if (next.dependent) compute_dependent_noise(f);
@@ -56,7 +55,7 @@ void Step::compute_noise(bool convex) {
   if (!next_.correlated_bias) noise_mean_ = balls(next_.bias_variance);
   if (!next_.is_random) return;
   const Balls added = next_.variance.times(law_.second),
-              variances = law_.variances_of_squares(next_.variance);
+              variances = law_.variances_of_squares(next_.variance, how_);
   for (std::size_t l = 0; l < noise_mean_.size(); ++l) {
     const Ball least = noise_mean_[l];
     noise_mean_[l] += added[l];
@@ -108,8 +107,8 @@ GaussianLaw Step::pushed() const {
   add_bias(next_, law);
   const BallMatrix factor = m.columns_scaled(law_.gain);
   law.covariance =
-      rounded_product(law_.correlation ? rounded_product(factor, *law_.correlation) : factor, factor);
-  if (law_.is_masked()) law.covariance->add(rounded_product(m.columns_scaled(law_.mask_variance), m));
+      product(law_.correlation ? product(factor, *law_.correlation, how_) : factor, factor, how_);
+  if (law_.is_masked()) law.covariance->add(product(m.columns_scaled(law_.mask_variance), m, how_));
   if (noise_covariance_) law.covariance->add(*noise_covariance_);
   for (slong l = 0; l < next_.outputs; ++l)
     law.covariance->add(l, l, noise_mean_[static_cast<std::size_t>(l)]);

@@ -18,7 +18,7 @@ GaussianLaw first_law(const Layer& layer, const std::vector<double>& input);
 /// A Gaussian in front of activation f, `mask` and layer `next`.
 class Step {
  public:
-  Step(const GaussianLaw& law, const Activation& f, const Mask& mask, const Layer& next);
+  Step(const GaussianLaw& law, const Activation& f, const Mask& mask, const Layer& next, Products how);
 
   /// The Gaussian q+ of (H.3), (H.7).
   [[nodiscard]] GaussianLaw pushed() const;
@@ -34,6 +34,7 @@ class Step {
 
   const Layer& next_;
   ActivationLaw law_;
+  Products how_;
   Balls noise_mean_, noise_error_;  ///< Sb, and a bound of E (S^{1/2} - Sb^{1/2})^2, of independent weights
   std::optional<BallMatrix> noise_covariance_;  ///< of weights and biases that depend on each other
   bool has_roots_ = true;                       ///< is noise_error_ all of the noise's?

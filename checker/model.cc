@@ -88,6 +88,8 @@ Layer dense_layer(const Json& entry, const Block& block, std::set<std::string>& 
 
 /// y = x.
 Layer identity_layer(long size) {
+  if (static_cast<double>(size) * static_cast<double>(size) > kMostPairs)
+    throw BadFile("not covered: dropout of more than 10,000 inputs");
   Layer layer;
   layer.inputs = layer.outputs = size;
   layer.mean = {size, size};

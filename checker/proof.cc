@@ -96,6 +96,14 @@ const std::vector<std::vector<Norm>>& Proof::norms(const std::string& chain) {
 }
 
 Checked Proof::check(const Block& claim) {
+  try {
+    return check(claim, Products::Rounded);
+  } catch (const NotProven&) {
+    return check(claim, Products::Exact);
+  }
+}
+
+Checked Proof::check(const Block& claim, Products how) {
   const std::size_t last = model_.layers.size() - 1;
   const long outputs = model_.layers.back().outputs;
   const Json named = Json::parse(claim.text("chains"));
@@ -125,7 +133,7 @@ Checked Proof::check(const Block& claim) {
   Ball total;
   std::string terms;
   for (std::size_t k = 1; k <= last; ++k) {
-    const Step step(law, model_.activations[k - 1], model_.masks[k - 1], model_.layers[k]);
+    const Step step(law, model_.activations[k - 1], model_.masks[k - 1], model_.layers[k], how);
     const Ball term = carried(step, k == last ? output_norm_ : norms(chains[k - 1].text())[k]);
     total += term;
     terms += (k > 1 ? ", layer " : "layer ") + length(k) + " " + number(upper_end(term));

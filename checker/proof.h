@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "error_norm.h"
+#include "rounded_product.h"
 
 namespace mixcert_check {
 
@@ -30,6 +31,7 @@ class Proof {
   Checked check(const Block& claim);
 
  private:
+  Checked check(const Block& claim, Products how);
   /// Of a chain: its metrics are proven when they are first needed.
   const std::vector<std::vector<Norm>>& norms(const std::string& chain);
 

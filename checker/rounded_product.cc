@@ -80,4 +80,8 @@ BallMatrix rounded_product(const BallMatrix& a, const BallMatrix& b) {
   return made;
 }
 
+BallMatrix product(const BallMatrix& a, const BallMatrix& b, Products how) {
+  return how == Products::Rounded ? rounded_product(a, b) : a.times(b.transposed());
+}
+
 }  // namespace mixcert_check

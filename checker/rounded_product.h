@@ -12,4 +12,11 @@ namespace mixcert_check {
 /// a b'
 BallMatrix rounded_product(const BallMatrix& a, const BallMatrix& b);
 
+/// How products of covariances are made. What doubles are off is too much where covariances are close to
+/// singular ones, whose roots it moves by its own root: then in balls.
+enum class Products { Rounded, Exact };
+
+/// a b'
+BallMatrix product(const BallMatrix& a, const BallMatrix& b, Products how);
+
 }  // namespace mixcert_check

@@ -39,11 +39,14 @@ TEST(Proof, HoldsForAThousandRandomNetworks) {
                                .mean_scale = seed % 11 == 0 ? 0.0 : 1.0,
                                .deviation = deviation,
                                .seed = seed};
-    SCOPED_TRACE(seed);
     const ProofFiles files(masked(recipe, masks[seed / 16 % 5]), seed, 1);
-    const auto all = check_files(files.model(), files.proof());
-    ASSERT_EQ(all.size(), 1U);
-    slack = std::max(slack, all.front().claimed / all.front().proven);
+    try {
+      const auto all = check_files(files.model(), files.proof());
+      ASSERT_EQ(all.size(), 1U);
+      slack = std::max(slack, all.front().claimed / all.front().proven);
+    } catch (const std::runtime_error& refusal) {
+      ADD_FAILURE() << "seed " << seed << ": " << refusal.what();
+    }
   }
   RecordProperty("largest_claimed_over_proven", std::to_string(slack));
 }

@@ -264,6 +264,52 @@ TEST(Proof, HoldsForCovariancesOfSmallRank) {
   }
 }
 
+/// Products in doubles prove too little here, and are followed by exact ones (I.6).
+TEST(Proof, HoldsForCovariancesCloseToSingularOnes) {
+  const NetworkRecipe narrow{
+      .widths = {2, 3, 3, 3, 3, 1}, .activation = ActivationFunction::Relu, .deviation = 3e-5, .seed = 355},
+      wide{.widths = {1, 4, 6, 4, 2}, .activation = ActivationFunction::Relu, .deviation = 3e-5, .seed = 950};
+  for (const auto& [recipe, rate] : {std::pair{narrow, 0.1}, {wide, 0.7}}) {
+    const ProofFiles files(masked(recipe, Mask::bernoulli(rate)), recipe.seed, 1);
+    EXPECT_NO_THROW((void)check_files(files.model(), files.proof())) << recipe.seed;
+  }
+}
+
+/// Deviations whose squares are below what (I.6) adds to every product, behind which weights are large.
+TEST(Proof, HoldsInSmallUnits) {
+  for (const double unit : {1e-60, 1e-80, 1e-100}) {
+    const auto layer = [](const char* name, const Matrix& mean, double variance) {
+      return DenseLayer(name, mean, Vector::Zero(mean.rows()),
+                        MeanFieldWeights{Matrix::Constant(mean.rows(), mean.cols(), variance)},
+                        DeterministicBias{});
+    };
+    const Activation relu(ActivationFunction::Relu);
+    const Network network({layer("a", Matrix::Constant(2, 1, unit), unit * unit),
+                           layer("b", Matrix{{1.0, -1.0}, {1.0, 1.0}}, 0.1),
+                           layer("c", Matrix::Constant(1, 2, 1.0 / unit), 0.0)},
+                          {Activation(), relu, relu});
+    const ProofFiles files(network, 1, 1);
+    EXPECT_NO_THROW((void)check_files(files.model(), files.proof())) << unit;
+  }
+}
+
+TEST(Proof, DropoutOfVeryManyInputsIsRefused) {
+  const std::string header =
+      R"({"__metadata__":{"format":"mixcert-network","architecture":"[{\"type\":\"dropout\",\"rate\":0.1},)"
+      R"({\"type\":\"dense\",\"name\":\"a\",\"in\":20000,\"out\":1}]"},)"
+      R"("a.weight.mean":{"dtype":"F64","shape":[1,20000],"data_offsets":[0,160000]}})";
+  std::string bytes(8, '\0');
+  for (std::size_t i = 0; i < 8; ++i) bytes[i] = static_cast<char>(header.size() >> (8 * i));
+  const ProofFiles files({.widths = {2, 3, 2}, .seed = 12}, 1);
+  write_bytes(files.model(), bytes + header + std::string(160000, '\0'));
+  try {
+    (void)mixcert_check::read_model(files.model());
+    FAIL() << "was read";
+  } catch (const BadFile& error) {
+    EXPECT_NE(std::string(error.what()).find("dropout of more than"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Proof, EveryCutIsAnError) {
   const ProofFiles files({.widths = {2, 3, 3, 2}, .seed = 7}, 1);
   const std::string bytes = bytes_of(files.proof());

@@ -95,5 +95,13 @@ TEST(RoundedProduct, SmallAndLargeNumbers) {
   EXPECT_FALSE(product.at(2, 0).is_finite());
 }
 
+TEST(RoundedProduct, ASumThatOverflowsIsAnyNumber) {
+  const double infinity = INFINITY;
+  for (const double sum : {infinity, -infinity, std::nan("")}) {
+    const Ball any = mixcert_check::around(sum, 1.0);
+    EXPECT_FALSE(any.is_finite() || any.is_positive() || (-any).is_positive()) << sum;
+  }
+}
+
 }  // namespace rounded_product_test
 }  // namespace mixcert::testing
