@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Heavy: certified answers about random networks against a million samples of each, and soft tails in fifty
+// Heavy: certified answers about random networks against 250,000 samples of each, and soft tails in fifty
 // digits.
 #include <gtest/gtest.h>
 
@@ -144,7 +144,7 @@ std::uint64_t network_count() {
 
 SimulationOptions simulation() {
   SimulationOptions options;
-  options.samples = 1000000;
+  options.samples = 250000;
   options.seed = 5;
   return options;
 }

@@ -8,7 +8,7 @@
 namespace mixcert::testing {
 namespace bound_property_heavy_test {
 
-TEST(BoundPropertiesHeavy, HoldOnRandomNetworks) { check_properties(500, 100000); }
+TEST(BoundPropertiesHeavy, HoldOnRandomNetworks) { check_properties(500, 25000); }
 
 }  // namespace bound_property_heavy_test
 }  // namespace mixcert::testing

@@ -8,7 +8,7 @@
 namespace mixcert::testing {
 namespace layers_property_heavy_test {
 
-TEST(LayerPropertiesHeavy, HoldOnRandomNetworks) { check_layer_properties(100, 1000000); }
+TEST(LayerPropertiesHeavy, HoldOnRandomNetworks) { check_layer_properties(100, 250000); }
 
 }  // namespace layers_property_heavy_test
 }  // namespace mixcert::testing

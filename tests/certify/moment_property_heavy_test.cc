@@ -8,7 +8,7 @@
 namespace mixcert::testing {
 namespace moment_property_heavy_test {
 
-TEST(MomentPropertiesHeavy, HoldOnRandomNetworks) { check_moment_properties(1000, 50000, 20); }
+TEST(MomentPropertiesHeavy, HoldOnRandomNetworks) { check_moment_properties(1000, 15000, 100); }
 
 }  // namespace moment_property_heavy_test
 }  // namespace mixcert::testing
