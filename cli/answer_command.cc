@@ -127,11 +127,18 @@ std::vector<SimulatedAnswers> simulate_all(const AnswerArguments& arguments, con
   return answers;
 }
 
+bool is_whole_box(const AnswerArguments& arguments, const Subjects& subjects) {
+  return !subjects.cells.empty() && !arguments.input;
+}
+
 void write_json(AtomicFile& file, const AnswerArguments& arguments, const Subjects& subjects,
                 const page::AnsweredRun& run, const Scores& scores) {
   nlohmann::ordered_json json{
       {"mixcert", version()}, {"result", arguments.result}, {"command", command_line()}};
   for (const auto& field : answer_option_table()) json["options"][field.name] = field.get(arguments.options);
+  if (!subjects.holds_at.empty()) json["holds_at"] = subjects.holds_at;
+  if (is_whole_box(arguments, subjects))
+    json["box"] = extremes_json(all_extremes(run.answers, arguments.statements));
   if (scores.wanted()) json["scores"] = scores.json();
   json["results"] = nlohmann::ordered_json::array();
   for (Index i = 0; i < subjects.count(); ++i) {
@@ -148,6 +155,27 @@ void write_json(AtomicFile& file, const AnswerArguments& arguments, const Subjec
 std::string functional_line(const Subjects& subjects) {
   if (!subjects.run || subjects.run->functional.empty()) return "";
   return "y0 is " + subjects.run->functional + " of the network's outputs\n";
+}
+
+/// Where the ranges hold, if not at the inputs alone.
+std::string place_line(const Subjects& subjects) {
+  return subjects.holds_at.empty() ? "" : "the ranges hold at " + subjects.holds_at + "\n";
+}
+
+/// Of the ranges of one cell.
+double box_failure(const AnswerArguments& arguments, const std::vector<LawAnswers>& answers) {
+  double failure = 0.0;
+  for (const LawAnswers& cell : answers)
+    failure = std::max(failure, sampled_failure(cell, arguments.options));
+  return failure;
+}
+
+/// What holds at every input of the box, where the result is of one.
+std::string whole_box_text(const AnswerArguments& arguments, const Subjects& subjects,
+                           const std::vector<LawAnswers>& answers) {
+  if (!is_whole_box(arguments, subjects)) return "";
+  return box_text(all_extremes(answers, arguments.statements), arguments.report.classes,
+                  common_class(answers), box_failure(arguments, answers), subjects.cells);
 }
 
 void run_answer(const AnswerArguments& arguments) {
@@ -178,12 +206,16 @@ void run_answer(const AnswerArguments& arguments) {
     if (!run.simulated.empty()) report.add_simulated(subjects.first + i, run.simulated[place]);
     scores.add(law, run.answers[place], i, subjects.first + i);
   }
-  std::fputs((functional_line(subjects) + report.text() + scores.text()).c_str(), stdout);
+  std::fputs((functional_line(subjects) + place_line(subjects) + report.text() +
+              whole_box_text(arguments, subjects, run.answers) + scores.text())
+                 .c_str(),
+             stdout);
   if (json) write_json(*json, arguments, subjects, run, scores);
   if (page.wanted()) {
     page::AnswerContents contents = page::answer_contents(run);
     contents.run = facts_of(arguments, subjects);
     contents.result_file = arguments.result;
+    contents.holds_at = subjects.holds_at;
     for (page::Headline& headline : scores.headlines()) contents.headlines.push_back(std::move(headline));
     page.write(page::answer_page(contents));
   }

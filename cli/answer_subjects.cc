@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/text_table.h"
+#include "mixcert/certify/result_text.h"
 #include "mixcert/core/error.h"
 #include "mixcert/io/input_file.h"
 #include "mixcert/statistics/simulate.h"
@@ -37,8 +38,32 @@ void prepare_draws(const StoredRun& run, const AnswerArguments& arguments, Subje
   require(run.options().predictive == Predictive::Network,
           "option --simulate: the result is the law of the linearised network (glm), and draws are of the "
           "network itself");
+  require(
+      std::isnan(run.results.front().input_change),
+      "option --simulate: the result holds in a ball or cell of inputs, and draws are of the network at one");
   subjects.drawn_inputs = run.inputs;
   if (arguments.input) subjects.drawn_inputs = Matrix(run.inputs.col(*arguments.input));
+}
+
+/// Radius and norm alone: files of other versions may have options that are not known.
+Options ball_of(const RunRecord& run) {
+  Options options;
+  for (const auto& [name, value] : run.options) {
+    if (value.empty() || (name != "radius" && name != "norm")) continue;
+    for (const auto& field : option_table()) {
+      if (field.name == name) field.set(options, value);
+    }
+  }
+  return options;
+}
+
+void note_where_ranges_hold(const StoredRun& run, Subjects& subjects) {
+  for (const StoredResult& result : run.results) {
+    if (result.cell) subjects.cells.push_back(*result.cell);
+  }
+  const std::string ball = run.run ? inputs_in_words(ball_of(*run.run)) : "";
+  if (!ball.empty()) subjects.holds_at = ball + " of each input";
+  if (!subjects.cells.empty()) subjects.holds_at = "every input of each cell";
 }
 
 /// Throws InvalidArgument where there is no such row.
@@ -57,6 +82,7 @@ Subjects read_subjects(const AnswerArguments& arguments) {
   Subjects subjects;
   check_input(arguments, run, run.run && run.run->joint);
   prepare_draws(run, arguments, subjects);
+  note_where_ranges_hold(run, subjects);
   const Index dimension = run.results.front().mixture.dimension();
   subjects.joint = run.run && run.run->joint;
   subjects.shape = {dimension, 1};

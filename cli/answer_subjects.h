@@ -35,7 +35,9 @@ struct Subjects {
   Matrix inputs;  ///< a column per result; none where the file does not have them
   OutputShape shape;
   bool joint = false;
-  Index first = 0;  ///< number of the first law among the inputs
+  std::string holds_at;         ///< in words, where ranges hold at more than the inputs
+  std::vector<InputBox> cells;  ///< of a box of inputs, one per result
+  Index first = 0;              ///< number of the first law among the inputs
   /// To draw from, where that is asked for, and at which inputs: a column per result, or all of a joint law.
   std::optional<Ensemble> ensemble;
   Matrix drawn_inputs;

@@ -2,8 +2,8 @@
 //
 // mixcert certify: a network and inputs in, mixtures with bounds out.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,17 +12,17 @@
 
 #include "command.h"
 #include "command_flags.h"
-#include "mixcert/answer/answers.h"
+#include "io/results/result_journal.h"
 #include "mixcert/certify/certify.h"
+#include "mixcert/certify/certify_box.h"
 #include "mixcert/certify/work_estimate.h"
 #include "mixcert/core/error.h"
-#include "mixcert/core/parallel.h"
 #include "mixcert/core/version.h"
 #include "mixcert/io/model_file.h"
 #include "mixcert/io/result_file.h"
 #include "model_flags.h"
+#include "page_of_run.h"
 #include "proof_output.h"
-#include "report/pages/command_pages.h"
 #include "report/terminal/text_report.h"
 #include "run_context.h"
 #include "shared_certify.h"
@@ -31,17 +31,6 @@
 
 namespace mixcert::cli {
 namespace {
-
-struct CertifyArguments {
-  ModelFlags models;
-  std::optional<std::string> out;
-  std::optional<std::string> json;
-  std::optional<std::string> proof;
-  bool check = false;
-  bool resume = false;
-  ReportFlags report;
-  Options options;
-};
 
 /// Inputs whose rows are printed.
 constexpr Index kShownRows = 20;
@@ -81,92 +70,17 @@ RunRecord make_record(const CertifyArguments& arguments, Index outputs) {
   return record;
 }
 
-/// What the HTML report says of the run.
-page::RunFacts make_facts(const CertifyArguments& arguments, const RunRecord& record,
-                          const Ensemble& ensemble) {
-  page::RunFacts facts;
-  facts.version = record.version;
-  facts.command = record.command;
-  facts.seed = record.seed;
-  facts.architecture = page::architecture_words(ensemble);
-  const std::vector<ModelRecord> models = arguments.models.records();
-  for (std::size_t i = 0; i < models.size(); ++i) {
-    facts.models.push_back({arguments.models.models[i], models[i].sha256, models[i].weight});
-  }
-  facts.options = record.options;
-  facts.assumptions = record.assumptions;
-  return facts;
-}
-
-/// Collects for the HTML report, if there is to be one.
-class PageOfRun {
- public:
-  PageOfRun(const CertifyArguments& arguments, const Subject& subject)
-      : arguments_(arguments), subject_(subject), file_(arguments.report) {
-    const ReportFlags& flags = arguments.report;
-    require(file_.wanted() || (!flags.classes && !flags.image),
-            "options --classes and --image: expected --report, in which they show");
-    if (!file_.wanted()) return;
-    require(!flags.classes || (!arguments.options.joint && subject.ensemble.outputs() > 1),
-            "option --classes: expected two outputs or more at single inputs");
-    collector_.emplace(subject.ensemble, arguments.options, subject.inputs,
-                       arguments.report.image_of(arguments.models.models.front(), subject.inputs.rows()));
-  }
-  void add(Result&& result) {
-    if (!collector_) return;
-    waiting_.push_back(std::move(result));
-    if (waiting_.size() >= kTogether) add_waiting();
-  }
-  /// `checked`: what mixcert-check says of the run's proof; empty where it was not asked.
-  void write(const RunRecord& record, const std::string& checked) {
-    if (!collector_) return;
-    add_waiting();
-    page::CertifyContents contents = collector_->finish();
-    contents.run = make_facts(arguments_, record, subject_.ensemble);
-    contents.run.checked = checked;
-    contents.run.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-    contents.inputs_file = arguments_.models.inputs;
-    file_.write(page::certify_page(contents));
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  /// Results whose classes are found at the same time: they take longer than certifying.
-  static constexpr std::size_t kTogether = 64;
-  static constexpr Index kSamples = 20000;
-
-  void add_waiting() {
-    std::vector<std::optional<ClassAnswer>> classes(waiting_.size());
-    if (arguments_.report.classes) {
-      IntegrationOptions integration;
-      integration.samples = kSamples;
-      integration.seed = arguments_.options.seed;
-      parallel_for(
-          static_cast<Index>(waiting_.size()), arguments_.options.threads,
-          [&](Index i) {
-            const Result& result = waiting_[static_cast<std::size_t>(i)];
-            classes[static_cast<std::size_t>(i)] =
-                class_answer(CertifiedLaw(result), integration, static_cast<std::uint64_t>(result.input));
-          },
-          &cancel_flag());
-    }
-    for (std::size_t i = 0; i < waiting_.size(); ++i) collector_->add(waiting_[i], std::move(classes[i]));
-    waiting_.clear();
-  }
-
-  const CertifyArguments& arguments_;
-  const Subject& subject_;
-  ReportFile file_;
-  std::optional<page::CertifyCollector> collector_;
-  std::vector<Result> waiting_;
-  Clock::time_point start_ = Clock::now();
-};
-
 void check_resume(const CertifyArguments& arguments) {
   require(!arguments.resume || (arguments.out && !arguments.options.joint),
           "option --resume: expected --out and inputs certified one by one");
   require(team().size() == 1 || !arguments.options.joint,
           "option --joint: one law is the work of one process; run it without mpirun");
+  require(!arguments.models.box || (!arguments.resume && !arguments.proof && team().size() == 1),
+          "option --box: expected one process, without --resume and --proof, which are about inputs that are "
+          "known beforehand");
+  require(!arguments.models.box || !arguments.out || !std::filesystem::exists(journal_of(*arguments.out)),
+          "option --box: a journal of another run lies beside " + arguments.out.value_or("") +
+              "; finish that run with --resume, or remove it");
 }
 
 /// What is said of long work while it begins, and how many seconds it is expected to take.
@@ -176,10 +90,27 @@ struct LongWork {
 };
 
 LongWork long_work(const Subject& subject, const Options& options) {
-  const Index count = subject.inputs.cols();
+  // Every cell but the last ones was certified before it was split.
+  const Index count = subject.box ? 2 * options.max_cells : subject.inputs.cols();
   const WorkEstimate estimate = estimate_work(subject.ensemble, options, count);
   if (!estimate.is_long(options)) return {};
   return {"mixcert: " + work_announcement(estimate, options, count), estimate.seconds};
+}
+
+/// Certifies the cells of the box; their centres become the inputs.
+InputCover cover_box(Subject& subject, const Options& options) {
+  const LongWork expected = long_work(subject, options);
+  const DelayedLine announcement(expected.line);
+  ProgressBar progress("certify", options.max_cells, expected.seconds);
+  Index shown = 0;
+  InputCover cover =
+      certify_box(subject.ensemble, *subject.box, options, certify_services(), [&](Index cells) {
+        progress.advance(cells - shown);
+        shown = cells;
+      });
+  progress.clear();
+  subject.inputs = cover.centres;
+  return cover;
 }
 
 void run_certify(CertifyArguments arguments) {
@@ -192,18 +123,21 @@ void run_certify(CertifyArguments arguments) {
                                            {"--proof", arguments.proof},
                                            {"--report", arguments.report.report}});
   const ReadLimits limits = limits_of(arguments.options);
-  const Subject subject = load_subject(arguments.models, limits);
+  Subject subject = load_subject(arguments.models, limits);
   if (arguments.options.joint) subject.refuse_joint_noise();
   if (arguments.proof) arguments.options = options_with_proof(wanted, subject.ensemble.member(0));
   SharedCertify shared(subject, arguments.options, arguments.out, arguments.resume);
   if (!team().leads()) return shared.help();
   const RunRecord record = make_record(arguments, subject.ensemble.outputs());
   ResultWriter writer(arguments.out, arguments.json, record, limits);
+  const PageOfRun::Clock::time_point start = PageOfRun::Clock::now();
+  InputCover cover;
+  if (subject.box) cover = cover_box(subject, arguments.options);
   writer.add_inputs(subject.inputs, subject.noise);
   ProofOutput proof(arguments.proof, subject, arguments.models.functional, record, wanted);
-  PageOfRun page(arguments, subject);
+  PageOfRun page(arguments, subject, start);
   CertifyReport report(subject.ensemble, arguments.options, kShownRows, arguments.models.functional);
-  const LongWork expected = long_work(subject, arguments.options);
+  const LongWork expected = subject.box ? LongWork{} : long_work(subject, arguments.options);
   const DelayedLine announcement(expected.line);
   ProgressBar progress("certify", arguments.options.joint ? 1 : subject.inputs.cols(), expected.seconds);
   const ResultSink output = [&](Result&& result) {
@@ -214,7 +148,9 @@ void run_certify(CertifyArguments arguments) {
     page.add(std::move(result));
     progress.advance();
   };
-  if (arguments.options.joint) {
+  if (subject.box) {
+    for (Result& result : cover.results) output(std::move(result));
+  } else if (arguments.options.joint) {
     certify(subject.ensemble, subject.inputs, arguments.options, output, certify_services());
   } else {
     shared.run(record, output, [&](Index count) { progress.keep(count); });
@@ -225,6 +161,9 @@ void run_certify(CertifyArguments arguments) {
   shared.forget_journal();
   const std::string checked = arguments.check ? proof.checked(arguments.models.models.front()) : "";
   page.write(record, checked);
+  if (subject.box)
+    std::printf("\nthe box in %s, by %s\n", counted(subject.inputs.cols(), "cell").c_str(),
+                counted(cover.certificates, "certificate").c_str());
   std::fputs(report.footer().c_str(), stdout);
   std::fputs(proof.footer(arguments.models.models.front()).c_str(), stdout);
   if (!checked.empty()) std::printf("%s\n", checked.c_str());
@@ -239,6 +178,7 @@ void add_certify_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("certify", "mixture and certified W2 bound at each input");
   auto arguments = std::make_shared<CertifyArguments>();
   arguments->models.add_to(*command);
+  arguments->models.add_box_to(*command);
   command->add_option("--out", arguments->out, "write mixtures and bounds (.npz)")->type_name("FILE");
   command->add_option("--json", arguments->json, "write every bound and where it comes from")
       ->type_name("FILE");

@@ -101,6 +101,18 @@ Json simulated_json(const SimulatedAnswers& answers, const std::vector<std::stri
   return json;
 }
 
+Json extremes_json(const std::vector<Extremes>& all) {
+  Json list = Json::array();
+  for (const Extremes& one : all) {
+    list.push_back({{"of", one.name},
+                    {"least", interval_json(one.least)},
+                    {"least_cell", one.least_cell},
+                    {"largest", interval_json(one.greatest)},
+                    {"largest_cell", one.greatest_cell}});
+  }
+  return list;
+}
+
 Json scores_json(const RegressionSummary& summary) {
   Json json{{"points", summary.points},
             {"rmse", interval_json(summary.rmse)},

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "mixcert/answer/extremes.h"
 #include "mixcert/answer/questions.h"
 #include "mixcert/answer/scores.h"
 #include "mixcert/answer/simulated_answers.h"
@@ -24,6 +25,7 @@ nlohmann::ordered_json answers_json(Index input, const CertifiedLaw& law, const 
                                     const std::vector<std::string>& statements);
 nlohmann::ordered_json simulated_json(const SimulatedAnswers& answers,
                                       const std::vector<std::string>& statements);
+nlohmann::ordered_json extremes_json(const std::vector<Extremes>& all);
 nlohmann::ordered_json scores_json(const RegressionSummary& summary);
 nlohmann::ordered_json scores_json(const ClassSummary& summary);
 

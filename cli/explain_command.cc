@@ -3,6 +3,7 @@
 // mixcert explain: one result of a result file is certified again, taken apart, and tried with other options.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -94,6 +95,10 @@ void run_explain(const ExplainArguments& arguments) {
   const StoredRun stored = read_run(arguments.result);
   const RunRecord& run = stored.require_record("explain");
   const Index row = chosen_row(arguments, stored, run);
+  require(std::isnan(stored.results[static_cast<std::size_t>(row)].input_change),
+          stored.file +
+              ": explain: the bound holds in a ball or cell of inputs; certify without --radius or "
+              "--box, and explain that");
   Options options = stored.options();
   options.statistics = 0;
   options.simulate = false;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "box_flag.h"
 #include "io/files/byte_source.h"
 #include "mixcert/answer/statement.h"
 #include "mixcert/core/error.h"
@@ -82,10 +83,16 @@ void ModelFlags::add_to(CLI::App& command) {
       ->type_name("TEXT");
 }
 
+void ModelFlags::add_box_to(CLI::App& command) {
+  command.get_option("--inputs")->required(false);
+  command.add_option("--box", box, "all inputs between LO and HI, or a file of both")->type_name("LO,HI");
+}
+
 std::vector<NamedFile> ModelFlags::files() const {
   std::vector<NamedFile> files;
   for (const std::string& model : models) files.push_back({"MODEL", model});
-  files.push_back({"--inputs", inputs});
+  if (!inputs.empty()) files.push_back({"--inputs", inputs});
+  if (box && is_box_file(*box)) files.push_back({"--box", *box});
   return files;
 }
 
@@ -158,14 +165,34 @@ Ensemble with_functional(Ensemble ensemble, const std::string& functional) {
   return combined_output(ensemble, parse_functional(functional, ensemble.outputs()));
 }
 
+namespace {
+
+Subject load_box_subject(const ModelFlags& flags, const ReadLimits& limits) {
+  const Index features = input_shape(load_layers(flags.models.front(), limits)).size();
+  InputNoise noise = isotropic(flags.input_std, features);
+  Ensemble ensemble = load_models(flags.models, flags.weights(), noise, limits);
+  return {with_functional(std::move(ensemble), flags.functional),
+          {},
+          std::move(noise),
+          read_box(*flags.box, features, limits)};
+}
+
+}  // namespace
+
 Subject load_subject(const ModelFlags& flags, const ReadLimits& limits) {
+  require(flags.inputs.empty() == flags.box.has_value(),
+          flags.box ? "options --inputs and --box: expected one of them, got both"
+                    : "--inputs or --box is required");
+  if (flags.box) return load_box_subject(flags, limits);
   const Vector weights = flags.weights();
   InputFile file = read_input_file(flags.inputs, limits);
   require(flags.input_std == 0.0 || file.noise.is_none(),
           "option --input-std: expected inputs without a law of their own, got one in " + flags.inputs);
   if (file.noise.is_none()) file.noise = isotropic(flags.input_std, file.inputs.rows());
   Subject subject{with_functional(load_models(flags.models, weights, file.noise, limits), flags.functional),
-                  std::move(file.inputs), std::move(file.noise)};
+                  std::move(file.inputs),
+                  std::move(file.noise),
+                  {}};
   check_features(flags, subject.inputs.rows(), subject.ensemble.inputs());
   return subject;
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "mixcert/certificate/result.h"
 #include "mixcert/io/array.h"
 #include "mixcert/io/result_file.h"
 #include "mixcert/network/ensemble.h"
@@ -21,11 +22,14 @@ namespace mixcert::cli {
 struct ModelFlags {
   std::vector<std::string> models;
   std::string inputs;
+  std::optional<std::string> box;             ///< in place of inputs, where the command knows it
   std::optional<std::string> member_weights;  ///< as typed
   double input_std = 0.0;
   std::string functional;  ///< of the outputs, as typed; empty: all outputs
 
   void add_to(CLI::App& command);
+  /// --box too, behind add_to(); --inputs is then asked for where it is not given.
+  void add_box_to(CLI::App& command);
   /// The files that are read, for check_outputs().
   [[nodiscard]] std::vector<NamedFile> files() const;
   /// One per model, summing to one; equal where none are given. Throws InvalidArgument.
@@ -38,8 +42,9 @@ struct ModelFlags {
 
 struct Subject {
   Ensemble ensemble;
-  Matrix inputs;  ///< one per column
+  Matrix inputs;  ///< one per column; none yet where there is a box
   InputNoise noise;
+  std::optional<InputBox> box;
 
   /// Throws InvalidArgument where inputs are random: as a layer's bias their noise would be shared by all
   /// inputs.

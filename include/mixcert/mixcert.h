@@ -5,6 +5,7 @@
 #pragma once
 
 #include "mixcert/certify/certify.h"
+#include "mixcert/certify/certify_box.h"
 #include "mixcert/certify/explain.h"
 #include "mixcert/certify/trial.h"
 #include "mixcert/certify/work_estimate.h"

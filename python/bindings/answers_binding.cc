@@ -4,6 +4,8 @@
 // streams are those of `mixcert answer`, so that both say the same.
 #include <pybind11/stl.h>
 
+#include <cmath>
+
 #include "arrays.h"
 #include "bindings.h"
 #include "interruptible.h"
@@ -113,6 +115,8 @@ py::dict answers_by_simulation(const ResultView& view, const std::vector<std::st
       run.options.predictive == Predictive::Network,
       "by_simulation: the result is the law of the linearised network (glm), and draws are of the network "
       "itself");
+  require(std::isnan(view.result().input_change),
+          "by_simulation: the result holds in a ball or cell of inputs, and draws are of the network at one");
   require(!classes || (!run.options.joint && ensemble.outputs() > 1),
           "by_simulation: classes need two outputs or more at a single input");
   Questions questions;

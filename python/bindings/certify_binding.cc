@@ -12,6 +12,7 @@
 #include "interruptible.h"
 #include "keywords.h"
 #include "mixcert/certify/certify.h"
+#include "mixcert/certify/certify_box.h"
 #include "mixcert/certify/result_text.h"
 #include "mixcert/certify/work_estimate.h"
 #include "mixcert/core/error.h"
@@ -86,6 +87,37 @@ py::tuple certify_model(std::shared_ptr<Model> model, const py::object& given, c
   py::list results;
   for (std::size_t i = 0; i < run->results.size(); ++i) results.append(ResultView{run, i});
   return py::make_tuple(results, inputs.single || run->options.joint);
+}
+
+void cover_run(Run& run, const InputBox& box, const CancelFlag& cancel, std::atomic<Index>& cells) {
+  const auto start = std::chrono::steady_clock::now();
+  InputCover cover = certify_box(run.model->ensemble, box, run.options, services_of(cancel),
+                                 [&](Index count) { cells.store(count, std::memory_order_relaxed); });
+  run.inputs = std::move(cover.centres);
+  run.results = std::move(cover.results);
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// A result for each cell. `progress`, unless None, is called with the number of cells so far.
+py::list certify_box_model(std::shared_ptr<Model> model, const py::object& lower, const py::object& upper,
+                           const py::dict& keywords, const py::object& progress) {
+  const auto run = std::make_shared<Run>();
+  run->options = options_from("certify_box", option_table(), keywords);
+  run->model = std::move(model);
+  const InputBox box{to_vector(lower, "lower"), to_vector(upper, "upper")};
+  std::atomic<Index> cells{0};
+  std::function<void()> tick;
+  if (!progress.is_none()) tick = [&] { progress(cells.load(std::memory_order_relaxed)); };
+  run_interruptibly([&](const CancelFlag& cancel) { cover_run(*run, box, cancel, cells); }, tick);
+  py::list results;
+  for (std::size_t i = 0; i < run->results.size(); ++i) results.append(ResultView{run, i});
+  return results;
+}
+
+py::object cell_of(const ResultView& view) {
+  const auto& cell = view.result().cell;
+  if (!cell) return py::none();
+  return py::make_tuple(from_vector(cell->lower), from_vector(cell->upper));
 }
 
 py::list layer_rows(const ResultView& view) {
@@ -192,6 +224,8 @@ py::class_<ResultView> bind_result(py::module_& module) {
       .def_property_readonly("relative_w2_bound", [](View v) { return v.result().relative_w2; })
       .def_property_readonly("w2_lower", [](View v) { return v.result().w2_lower; })
       .def_property_readonly("w2_lower_mixture", [](View v) { return v.result().w2_lower_mixture; })
+      .def_property_readonly("input_change", [](View v) { return v.result().input_change; })
+      .def_property_readonly("cell", &cell_of)
       .def_property_readonly("termination",
                              [](View v) { return std::string(to_string(v.result().termination)); })
       .def_property_readonly("reason", [](View v) { return v.result().reason; })
@@ -212,6 +246,7 @@ py::class_<ResultView> bind_result(py::module_& module) {
 
 void bind_certify(py::module_& module) {
   module.def("certify", &certify_model);
+  module.def("certify_box", &certify_box_model);
   module.def("estimate_work", &estimate_model);
 }
 

@@ -34,7 +34,7 @@ from ._answers import (
     SimulatedAnswers,
     SimulatedIntervals,
 )
-from ._certify import LongWorkWarning, WorkEstimate, certify, estimate_work
+from ._certify import LongWorkWarning, WorkEstimate, certify, certify_box, estimate_work
 from ._compare import MonteCarlo, compare
 from ._comparison import Compared, Comparison
 from ._graph_layers import Add, Affine, Concat, Mean, Reshape
@@ -108,6 +108,7 @@ __all__ = [
     "WorkEstimate",
     "__version__",
     "certify",
+    "certify_box",
     "check",
     "compare",
     "estimate_work",

@@ -145,6 +145,41 @@ def certify(
     return results[0] if single else results
 
 
+def certify_box(
+    network: Any,
+    lower: Any,
+    upper: Any,
+    method: str = "auto",
+    epsilon: Optional[float] = None,
+    *,
+    posterior: Any = None,
+    progress: Optional[bool] = None,
+    **options: Any,
+) -> ResultList:
+    """Bounds for every input x with lower <= x <= upper: the box in cells, and for each a result whose bounds, and all
+    that is answered from them, hold at every input of the cell (`Result.cell`).
+
+    `lower` and `upper` are [features], or numbers for all features. Cells are split where bounds are largest until all
+    are at most `epsilon`, splitting gains nothing any more, or there are `max_cells` cells.
+
+    >>> from mixcert import Dense, Network
+    >>> net = Network([Dense([[1.0], [-2.0]], weight_variance=[[0.01], [0.01]]), "relu", Dense([[0.5, 0.25]])])
+    >>> cells = certify_box(net, -1.0, 1.0, max_cells=64, threads=1)
+    >>> bool(cells.moments().mean.upper.max() < 0.8), cells.at(0.3).holds_for(0.3)
+    (True, True)
+
+    ValueError: a bad option or box; MemoryError: more memory than `max_memory_in_gib` is needed.
+    """
+    sides = [np.asarray(as_inputs(end), dtype=float) for end in (lower, upper)]
+    model = as_network(network, sides[0][None], posterior)
+    ends = [np.full(model.inputs, side) if side.ndim == 0 else side.reshape(-1) for side in sides]
+    options = _options(method, options.pop("joint", False), epsilon, options)
+    shown = Progress("certify_box", options.get("max_cells", 1000), progress)
+    with shown:
+        views = _core.certify_box(model._core, *ends, options, shown.tick)
+    return ResultList(Result(view) for view in views)
+
+
 def estimate_work(
     network: Any,
     inputs: Any,
@@ -171,4 +206,5 @@ def estimate_work(
 
 
 describe(certify, _core.certify_options())
+describe(certify_box, _core.certify_options())
 describe(estimate_work, _core.certify_options())

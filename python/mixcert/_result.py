@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -66,6 +66,32 @@ class Result:
     def w2_lower_mixture(self) -> float:
         """Proven: W2(p, q) is at least this; NaN unless dropout masks are all that is random."""
         return self._core.w2_lower_mixture
+
+    @property
+    def input_change(self) -> float:
+        """With option `radius`, and of :func:`certify_box`: the part of both bounds that makes them hold in the
+        whole ball or cell (M.9). NaN elsewhere."""
+        return self._core.input_change
+
+    @property
+    def cell(self) -> Optional[Tuple[np.ndarray, np.ndarray]]:
+        """Of :func:`certify_box`: both ends of the cell, [features] each, at whose inputs the bounds hold."""
+        return self._core.cell
+
+    def holds_for(self, x: Any) -> bool:
+        """Do the bounds, and what is answered from them, hold for the network's law at input x?"""
+        point = np.asarray(x, dtype=float).reshape(-1)
+        if point.size != self.inputs.size:
+            raise ValueError(f"x: expected one input of {self.inputs.size} numbers, got {point.size}")
+        if self.cell is not None:
+            return bool((self.cell[0] <= point).all() and (point <= self.cell[1]).all())
+        distance = np.abs(point - self.inputs.reshape(-1))
+        if self.options["radius"] == "":
+            return not distance.any()
+        if self.options["norm"] == "inf":
+            return bool(distance.max() <= float(self.options["radius"]))
+        # Rounded up: rather False than wrong.
+        return bool(np.linalg.norm(distance) * (1 + 1e-12) <= float(self.options["radius"]))
 
     @property
     def layers(self) -> LayerTable:

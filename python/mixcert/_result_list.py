@@ -102,6 +102,14 @@ class ResultList(List[Result]):
             columns.update({f"{name}_y{k}": column for k, column in enumerate(values.T)})
         return pandas.DataFrame(columns, index=pandas.RangeIndex(len(self), name="input"))
 
+    def at(self, x: Any) -> Result:
+        """The first result that holds for input x (:meth:`Result.holds_for`); of :func:`certify_box` that of the cell
+        with x. ValueError where none does."""
+        for result in self:
+            if result.holds_for(x):
+                return result
+        raise ValueError(f"at: no result of the {len(self)} holds for input {np.asarray(x).tolist()}")
+
     def save_proof(self, path: Any, model: Any) -> None:
         """Writes what `mixcert-check` proves the bounds from, and the network as the model file `model` that the proof
         is about (docs/proof-format.md). The bounds have to be those of method "moment" with theorems "coupling":

@@ -52,6 +52,12 @@ const std::vector<std::pair<GridPlacement, std::string>>& grid_names() {
   return names;
 }
 
+const std::vector<std::pair<InputNorm, std::string>>& input_norm_names() {
+  static const std::vector<std::pair<InputNorm, std::string>> names = {{InputNorm::Largest, "inf"},
+                                                                       {InputNorm::Euclidean, "2"}};
+  return names;
+}
+
 const std::vector<std::pair<SensitivityMode, std::string>>& sensitivity_names() {
   static const std::vector<std::pair<SensitivityMode, std::string>> names = {
       {SensitivityMode::Closed, "closed"}, {SensitivityMode::Sdp, "sdp"}};
@@ -87,6 +93,11 @@ OptionTable<Options> make_table() {
       real_option("epsilon", &Options::epsilon, 0.0, "choose both sizes so that the bound is below this"),
       integer_option<Options, Index>("max-components", &Options::max_components, 1, kMaxGridSize,
                                      "most components while epsilon is sought"),
+      real_option("radius", &Options::radius, 0.0, "bounds hold at every input within this distance"),
+      choice_option("norm", &Options::norm, input_norm_names(),
+                    "radius: inf, the largest change; 2, Euclidean"),
+      integer_option<Options, Index>("max-cells", &Options::max_cells, 1, kMaxGridSize,
+                                     "most cells that a box of inputs is split into"),
       integer_option<Options, Index>("statistics", &Options::statistics, 0, kMaxSamples,
                                      "samples for statistical bounds too; 0: none"),
       real_option("failure-probability", &Options::failure_probability, 0.0,
@@ -116,6 +127,7 @@ std::string_view to_string(Method method) { return name_of(method, method_names(
 std::string_view to_string(TheoremSet theorems) { return name_of(theorems, theorem_names()); }
 std::string_view to_string(CertificateMode mode) { return name_of(mode, certificate_names()); }
 std::string_view to_string(GridPlacement grid) { return name_of(grid, grid_names()); }
+std::string_view to_string(InputNorm norm) { return name_of(norm, input_norm_names()); }
 
 const OptionTable<Options>& option_table() {
   static const OptionTable<Options> table = make_table();
@@ -142,7 +154,8 @@ std::vector<std::string_view> unused_options(const Options& options) {
             "statistics",
             "failure-probability",
             "simulate",
-            "block"};
+            "block",
+            "radius"};
   }
   switch (options.method) {
     case Method::Moment:
@@ -150,14 +163,30 @@ std::vector<std::string_view> unused_options(const Options& options) {
     case Method::Signature:
       return {"theorems", "pieces", "sensitivity", "simulate", "block"};
     case Method::Cross:
-      return {"theorems", "pieces", "sensitivity", "simulate", "block", "epsilon", "max-components"};
+      return {"theorems", "pieces",  "sensitivity",    "simulate",
+              "block",    "epsilon", "max-components", "radius"};
     case Method::Coupled:
-      return {"joint",  "theorems",       "certificate", "sensitivity", "grid",     "signature-size",
-              "pieces", "max-components", "epsilon",     "block",       "marginals"};
+      return {"joint",  "theorems",       "certificate", "sensitivity", "grid",      "signature-size",
+              "pieces", "max-components", "epsilon",     "block",       "marginals", "radius"};
     case Method::Auto:
       break;
   }
   return {};
+}
+
+/// A ball of inputs has no law of its own: what is about one law, or is asked of its draws, is refused.
+void validate_radius(const Options& options) {
+  require(options.radius || options.norm == InputNorm::Largest,
+          "option --norm: expected --radius, which it is about");
+  if (!options.radius) return;
+  const char* const refused = options.joint            ? "joint"
+                              : options.simulate       ? "simulate"
+                              : options.epsilon        ? "epsilon"
+                              : options.statistics > 0 ? "statistics"
+                                                       : nullptr;
+  if (refused == nullptr) return;
+  throw InvalidArgument("option --radius: expected inputs certified one by one without --" +
+                        std::string(refused) + ", which is about the law at one input");
 }
 
 }  // namespace
@@ -182,6 +211,7 @@ void Options::validate() const {
   if (!(simulation_failure < 1.0)) {
     bad_option("simulation-failure", "a number above 0 and below 1", format_number(simulation_failure));
   }
+  validate_radius(*this);
   require(!joint || !simulate, "option --simulate: expected inputs certified one by one, got --joint");
   const bool is_plain =
       draws == defaults.draws && simulation_failure == defaults.simulation_failure && !marginals;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "certify/certifier.h"
+#include "certify/input_change.h"
 #include "certify/method_choice.h"
 #include "mixcert/core/error.h"
 #include "network/ordinary_scale.h"
@@ -124,7 +125,8 @@ void certify(const Network& network, ConstMatrixRef inputs, const Options& optio
     sink(certifier.certify_fully(inputs, 0));
     return;
   }
-  certify_blocks(inputs.cols(), block_size(certifier, inputs.cols()), options, services, sink,
+  const ResultSink in_ball = BallSink(Ensemble(ordinary), inputs, options, services, sink);
+  certify_blocks(inputs.cols(), block_size(certifier, inputs.cols()), options, services, in_ball,
                  [&](Index first, Index count, const ResultSink& deliver) {
                    certifier.certify_block(inputs, first, count, deliver);
                  });

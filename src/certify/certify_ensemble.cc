@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "certify/certifier.h"
+#include "certify/input_change.h"
+#include "certify/member_average.h"
 #include "certify/method_choice.h"
 #include "methods/approximation_method.h"
 #include "methods/prepared.h"
@@ -71,28 +73,15 @@ UpperBound weight_rounding(const GaussianMixture& combined, Index most) {
   return UpperBound{0.0, 2.0} * sqrt(UpperBound{0.0, next_up(3.0 * gamma)} * spread(combined));
 }
 
-/// sum_i w_i f(result_i) / sum_i w_i.
-template <class Value>
-UpperBound average(const std::vector<Result>& results, const Vector& weights, const Value& value) {
-  UpperBound sum;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    sum = sum + UpperBound::exact(weights(static_cast<Index>(i))) * value(results[i]);
-  }
-  const double total = weights.sum();
-  const double least = next_down(total * next_down(1.0 - rounding_gamma(weights.size())));
-  return sum * UpperBound{1.0 / total, next_up(1.0 / least)};
-}
-
-UpperBound square(UpperBound x) { return x * x; }
 UpperBound as_upper(const Bound& bound) { return {bound.nominal, bound.value}; }
 
 /// Terms of hidden layer k (from zero); members with fewer layers have none.
 LayerReport combined_layer(const std::vector<Result>& results, const Vector& weights, std::size_t k) {
   const auto rms = [&](double LayerReport::*term) {
-    const auto squared = [&](const Result& result) {
-      return k < result.layers.size() ? square(UpperBound::exact(result.layers[k].*term)) : UpperBound();
-    };
-    const UpperBound root = sqrt(average(results, weights, squared));
+    const UpperBound root = member_root_mean_square(weights, [&](Index i) {
+      const auto& layers = results[static_cast<std::size_t>(i)].layers;
+      return k < layers.size() ? UpperBound::exact(layers[k].*term) : UpperBound();
+    });
     // Outward rounding of nothing would print as 1e-162.
     return root.nominal == 0.0 ? 0.0 : root.upper;
   };
@@ -155,11 +144,11 @@ Result combine_results(std::vector<Result> results, const Vector& weights, const
   const UpperBound rounding = weight_rounding(combined.mixture, most);
   // A member without a bound leaves none: its NaN goes through the sums.
   Certificate certificate;
-  certificate.w2 = bound_of(
-      Distance::W2,
-      sqrt(average(results, weights, [](const Result& r) { return square(as_upper(r.w2)); })) + rounding);
-  certificate.w1 = bound_of(
-      Distance::W1, average(results, weights, [](const Result& r) { return as_upper(r.w1); }) + rounding);
+  const auto member = [&](Index i) -> const Result& { return results[static_cast<std::size_t>(i)]; };
+  const UpperBound w2 = member_root_mean_square(weights, [&](Index i) { return as_upper(member(i).w2); });
+  const UpperBound w1 = member_average(weights, [&](Index i) { return as_upper(member(i).w1); });
+  certificate.w2 = bound_of(Distance::W2, w2 + rounding);
+  certificate.w1 = bound_of(Distance::W1, w1 + rounding);
   attach_certificate(certificate, options, Shortage::None, combined);
   if (!combined.w2.exists()) {
     combined.termination = Termination::Completed;
@@ -217,9 +206,11 @@ void certify(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& opt
     sink(certify_members(ordinary, members, inputs, 0, options, services));
     return;
   }
-  certify_blocks(inputs.cols(), 1, options, services, sink, [&](Index i, Index, const ResultSink& deliver) {
-    deliver(certify_members(ordinary, members, inputs.col(i), i, options, services));
-  });
+  const ResultSink in_ball = BallSink(ordinary, inputs, options, services, sink);
+  certify_blocks(inputs.cols(), 1, options, services, in_ball,
+                 [&](Index i, Index, const ResultSink& deliver) {
+                   deliver(certify_members(ordinary, members, inputs.col(i), i, options, services));
+                 });
 }
 
 std::vector<Result> certify(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "certify/certifier.h"
+#include "certify/input_change.h"
 #include "certify/method_choice.h"
 #include "mixcert/certify/certify.h"
 #include "mixcert/core/error.h"
@@ -90,11 +91,12 @@ void certify_queue(const Ensemble& ensemble, ConstMatrixRef inputs, const Option
   const std::vector<Certifier> members = member_certifiers(ordinary, options, services);
   const int threads = resolve_thread_count(options.threads);
   const Index block = alone ? block_size(members.front(), inputs.cols()) : 1;
+  const BallSink in_ball(ordinary, inputs, options, services, sink);
   std::mutex one_at_a_time;
   std::atomic<bool> stopped{false};
   const ResultSink deliver = [&](Result&& result) {
     const std::lock_guard<std::mutex> guard(one_at_a_time);
-    sink(std::move(result));
+    in_ball(std::move(result));
   };
   const auto certify_run = [&](Index first, Index count) {
     if (alone) return members.front().certify_block(inputs, first, count, deliver);

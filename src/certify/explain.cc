@@ -47,6 +47,7 @@ Explanation explain(const Ensemble& ensemble, ConstMatrixRef inputs, const Optio
       with_ordinary_sizes(ensemble, [&](const Network& one) { return stays_graph(one, options); });
   const Ensemble& ordinary = rescaled ? *rescaled : ensemble;
   require(options.method != Method::Cross, "explain: method cross has no bound to explain");
+  require(!options.radius, "explain: takes the bound at an input itself apart, without a radius");
   require(options.predictive == Predictive::Network,
           "explain: the linearised law (predictive glm) is Gaussian: nothing is approximated");
   check_inputs(ordinary.member(0), inputs);

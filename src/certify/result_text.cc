@@ -40,9 +40,22 @@ std::string share_of_deviation(const Result& result) {
 
 std::string in_parentheses(const std::string& text) { return text.empty() ? "" : " (" + text + ")"; }
 
+/// Where the bounds hold, if not at the input alone.
+std::string set_in_words(const Result& result) {
+  if (std::isnan(result.input_change)) return "";
+  if (result.cell) return "every input of its cell";
+  return result.options ? inputs_in_words(*result.options) : "every input of a ball";
+}
+
+std::string where_text(const Result& result) {
+  const std::string words = set_in_words(result);
+  return words.empty() ? "" : " at " + words;
+}
+
 std::string brief_bound(const Result& result) {
   if (!result.w2.exists()) return "no bound";
-  return distance_text(result) + short_bound(result.w2.value) + in_parentheses(share_of_deviation(result));
+  return distance_text(result) + short_bound(result.w2.value) + in_parentheses(share_of_deviation(result)) +
+         where_text(result);
 }
 
 std::string full_bounds(const Result& result) {
@@ -64,6 +77,14 @@ std::string lower_line(const Result& result) {
             short_lower_bound(result.w2_lower_mixture);
   }
   return text.empty() ? "" : "proven from below (D.9): " + text + "\n";
+}
+
+/// Where the bounds hold and what that costs, in a line; nothing at a single input.
+std::string ball_line(const Result& result) {
+  const std::string words = set_in_words(result);
+  if (words.empty()) return "";
+  return "the bounds hold at " + words + ", for which they are larger by " +
+         short_bound(result.input_change) + " (M.9)\n";
 }
 
 std::string output_table(const GaussianMixture& mixture) {
@@ -157,6 +178,13 @@ std::string assumption_lines(const Result& result, const std::vector<std::string
 
 }  // namespace
 
+std::string inputs_in_words(const Options& options) {
+  if (!options.radius) return "";
+  const bool is_box = options.norm == InputNorm::Largest;
+  return "every input within " + short_number(*options.radius) +
+         (is_box ? " (largest change of a feature)" : " (Euclidean distance)");
+}
+
 std::string brief_report(const Result& result) {
   const Vector mean = result.mixture.mean(), deviation = result.mixture.standard_deviation();
   std::string outputs;
@@ -171,9 +199,9 @@ std::string brief_report(const Result& result) {
 
 std::string full_report(const Result& result, const std::vector<std::string>& model_assumptions) {
   const bool bounded = result.w2.exists();
-  std::string text = whose(result) + ": " + full_bounds(result) + "\n" + lower_line(result) + "mixture of " +
-                     counted(result.mixture.size(), "component") + " over " +
-                     counted(result.mixture.dimension(), "output") + " by " + method_text(result) +
+  std::string text = whose(result) + ": " + full_bounds(result) + "\n" + ball_line(result) +
+                     lower_line(result) + "mixture of " + counted(result.mixture.size(), "component") +
+                     " over " + counted(result.mixture.dimension(), "output") + " by " + method_text(result) +
                      (bounded ? ", certificate " + std::string(to_string(result.certificate)) : "") + "\n\n" +
                      output_table(result.mixture);
   if (bounded) text += terms_of_layers(result);

@@ -45,12 +45,16 @@ GaussianMixture input_major(const GaussianMixture& mixture, Index outputs, Index
   return mixture.permuted(order);
 }
 
+double relative_to_mixture(double w2, const GaussianMixture& mixture) {
+  const double scale = std::sqrt(mixture.second_moment());
+  return scale > 0.0 ? w2 / scale : std::numeric_limits<double>::quiet_NaN();
+}
+
 void attach_certificate(const Certificate& certificate, const Options& options, Shortage shortage,
                         Result& result) {
   result.w2 = certificate.w2;
   result.w1 = certificate.w1;
-  const double scale = std::sqrt(result.mixture.second_moment());
-  result.relative_w2 = scale > 0.0 ? result.w2.value / scale : std::numeric_limits<double>::quiet_NaN();
+  result.relative_w2 = relative_to_mixture(result.w2.value, result.mixture);
   if (!options.epsilon) {
     result.reason = "sizes as given";
     return;

@@ -59,6 +59,9 @@ void check_inputs(const Network& network, ConstMatrixRef inputs);
 /// Coordinates neuron * D + input, listed input-major.
 GaussianMixture input_major(const GaussianMixture& mixture, Index outputs, Index input_count);
 
+/// w2 / sqrt(E |z|^2); NaN where that is zero.
+double relative_to_mixture(double w2, const GaussianMixture& mixture);
+
 /// Writes bound, relative bound and, with epsilon, how the search ended.
 void attach_certificate(const Certificate& certificate, const Options& options, Shortage shortage,
                         Result& result);

@@ -57,6 +57,13 @@ void MemoryGuard::check_push(const DenseLayer& layer, Index points, Index input_
                              : std::to_string(points) + " components"));
 }
 
+void MemoryGuard::check_input_norms(const DenseLayer& first) const {
+  constexpr double kMatrices = 6.0;
+  const auto n = static_cast<double>(first.inputs());
+  check(kMatrices * sizeof(double) * n * n,
+        "layer '" + first.name() + "': norms of its " + std::to_string(first.inputs()) + " inputs");
+}
+
 void MemoryGuard::check_joint_moments(const DenseLayer& layer, Index input_count) const {
   const double d = static_cast<double>(input_count);
   const double blocks = 8.0 * static_cast<double>(std::max(layer.inputs(), layer.outputs())) * d * d;

@@ -16,6 +16,8 @@ class MemoryGuard {
   void check_push(const DenseLayer& layer, Index points, Index input_count) const;
   /// The moment method's pre-activations at several inputs jointly, and what it needs on the way.
   void check_joint_moments(const DenseLayer& layer, Index input_count) const;
+  /// What bounds for sets of inputs are made of: a few matrices of the size of the layer's inputs.
+  void check_input_norms(const DenseLayer& first) const;
   /// Grid points of a mixture, after compression to `components` (0: none), `points` to each.
   void check_signature(const GaussianMixture& mixture, Index components, Index points, bool cross) const;
 

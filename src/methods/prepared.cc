@@ -17,4 +17,8 @@ std::shared_ptr<const ErrorNorms> kept_error_norms(const Network& network, const
                                         [&] { return make_error_norms(network, mode, cancel); });
 }
 
+std::shared_ptr<const InputNorms> kept_input_norms(const Network& network, const CancelFlag* cancel) {
+  return network.kept().get<InputNorms>("input norms", [&] { return InputNorms(network, cancel); });
+}
+
 }  // namespace mixcert

@@ -9,6 +9,7 @@
 #include "mixcert/certificate/services.h"
 #include "mixcert/network/network.h"
 #include "sensitivity/error_norm.h"
+#include "sensitivity/input_norms.h"
 #include "sensitivity/sensitivity.h"
 
 namespace mixcert {
@@ -25,5 +26,6 @@ struct Prepared {
 std::shared_ptr<const Sensitivity> kept_sensitivity(const Network& network);
 std::shared_ptr<const ErrorNorms> kept_error_norms(const Network& network, const Options& options,
                                                    const CancelFlag* cancel);
+std::shared_ptr<const InputNorms> kept_input_norms(const Network& network, const CancelFlag* cancel);
 
 }  // namespace mixcert

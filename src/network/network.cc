@@ -116,6 +116,16 @@ Network::Features Network::features(ConstMatrixRef inputs) const {
   return features;
 }
 
+Vector FeatureMap::reach(ConstVectorRef /*input*/, ConstVectorRef /*half_widths*/) const {
+  throw InvalidArgument("network: how far the features move with the input is not known");
+}
+
+Vector Network::reach(ConstVectorRef input, ConstVectorRef half_widths) const {
+  const Vector features = front() != nullptr ? front()->reach(input, half_widths) : Vector(half_widths);
+  return features.unaryExpr(
+      [slope = activation(0).lipschitz()](double x) { return (slope * UpperBound::exact(x)).upper; });
+}
+
 bool Network::is_gaussian() const {
   return std::all_of(chain().layers.begin(), chain().layers.end(),
                      [](const DenseLayer& layer) { return layer.is_gaussian(); });

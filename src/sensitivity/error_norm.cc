@@ -37,13 +37,6 @@ Vector absolute_roots(const OutputNorm& norm, const Matrix& m) {
   return m.cwiseAbs().transpose() * norm.q.diagonal().cwiseSqrt();
 }
 
-/// A feasible diag(g) >= A.
-Vector feasible_diagonal(const Matrix& a, const Vector& errors, const MetricForm& form) {
-  Vector g = raised_form(form, a, errors).array() + kUnderflowFloor;
-  g *= feasibility_factor(g, a, 2 * a.rows()) * (1.0 + 4 * kUnitRoundoff);
-  return g;
-}
-
 /// The centre of an activation's slopes and how far they stray from it; without `split` the centre is 0.
 struct SlopeSplit {
   double centre = 0.0;
@@ -103,6 +96,12 @@ class Step {
 
 }  // namespace
 
+Vector feasible_diagonal(const Matrix& a, const Vector& errors, const MetricForm& form) {
+  Vector g = raised_form(form, a, errors).array() + kUnderflowFloor;
+  g *= feasibility_factor(g, a, 2 * a.rows()) * (1.0 + 4 * kUnitRoundoff);
+  return g;
+}
+
 OutputNorm identity_norm(Index outputs) { return {1.0, true, Matrix::Identity(outputs, outputs), 0, {}}; }
 
 NormTerm pull_back(const OutputNorm& norm, const DenseLayer& layer) {
@@ -140,9 +139,12 @@ Matrix scaled_both_sides(const Matrix& a, const Vector& scale) {
 }
 
 Vector expected_errors(const Network& network, Index k) {
-  const DenseLayer& before = network.layer(k - 1);
-  const Vector spread = before.row_variances() + before.bias_variances() + before.row_norms().cwiseAbs2();
   const DenseLayer& layer = network.layer(k);
+  Vector spread = Vector::Ones(layer.inputs());
+  if (k > 0) {
+    const DenseLayer& before = network.layer(k - 1);
+    spread = before.row_variances() + before.bias_variances() + before.row_norms().cwiseAbs2();
+  }
   const Vector errors = layer.weight_mean().cwiseAbs2() * spread + layer.row_variances();
   return errors.array() + 1e-12 * errors.maxCoeff() + 1e-300;
 }

@@ -60,7 +60,7 @@ struct OutputNorm {
 /// |d| on `outputs` outputs.
 OutputNorm identity_norm(Index outputs);
 
-/// The norms on the outputs of layer k (1..K-1) that those on the outputs of layer k + 1 become.
+/// The norms on the outputs of layer k (0..K-1) that those on the outputs of layer k + 1 become.
 std::vector<OutputNorm> carry_back(const std::vector<OutputNorm>& norms, const Network& network, Index k,
                                    const MetricForm& form);
 
@@ -71,11 +71,14 @@ NormTerm pull_back(const OutputNorm& norm, const DenseLayer& layer);
 /// its diagonal is multiplied by E m^2 (D.1).
 Matrix second_moment(const OutputNorm& norm, const DenseLayer& layer, const Mask& mask);
 
+/// The form's g, multiplied so that diag(g) >= A is proven (M.4).
+Vector feasible_diagonal(const Matrix& a, const Vector& errors, const MetricForm& form);
+
 /// diag(scale) A diag(scale), no less than the exact one; A itself where `scale` is empty.
 Matrix scaled_both_sides(const Matrix& a, const Vector& scale);
 
-/// A guess of the mean-square errors of z_{k+1}: the spread that layer k - 1 puts on layer k's inputs,
-/// through the mean weights. Any positive vector is valid.
+/// A guess of the mean-square errors of z_{k+1}: the spread that layer k - 1 puts on layer k's inputs, or
+/// ones on the features, through the mean weights. Any positive vector is valid.
 Vector expected_errors(const Network& network, Index k);
 
 }  // namespace mixcert

@@ -42,6 +42,12 @@ enum class CertificateMode {
   Paper,     ///< the paper's constants and its exact compression program
 };
 
+/// How far apart two inputs are.
+enum class InputNorm {
+  Largest,    ///< the largest change of a feature
+  Euclidean,  ///< the root of the sum of its squares
+};
+
 enum class GridPlacement {
   Adaptive,  ///< optimal quantizer on each axis
   Uniform,   ///< the paper's uniform grid with a proven rate
@@ -70,6 +76,12 @@ struct Options {
   Index max_components = 1000;
   /// Treat all inputs jointly: one mixture over all outputs at all inputs.
   bool joint = false;
+  /// When given, bounds hold at every input within this distance of each (M.9), not there alone.
+  std::optional<double> radius;
+  InputNorm norm = InputNorm::Largest;
+  /// Most cells into which certify_box() splits a box of inputs; epsilon is then the bound that all shall
+  /// have.
+  Index max_cells = 1000;
   /// Samples for statistical lower and upper bounds beside the certificate; 0: none. One is too few.
   Index statistics = 0;
   /// Probability with which the statistical upper bound may fail, asymptotically; in (0,1). (C.4)
@@ -102,6 +114,7 @@ std::string_view to_string(Method method);
 std::string_view to_string(TheoremSet theorems);
 std::string_view to_string(CertificateMode mode);
 std::string_view to_string(GridPlacement grid);
+std::string_view to_string(InputNorm norm);
 
 /// The table of Options.
 const OptionTable<Options>& option_table();

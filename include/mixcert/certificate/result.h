@@ -74,7 +74,7 @@ struct LayerReport {
 enum class Termination {
   Completed,       ///< sizes were given
   EpsilonReached,  ///< the bound is at most epsilon
-  BudgetSpent,     ///< max_components did not suffice for epsilon
+  BudgetSpent,     ///< max_components, or max_cells, did not suffice for epsilon
 };
 std::string_view to_string(Termination termination);
 
@@ -122,6 +122,11 @@ struct SimulatedBound {
   [[nodiscard]] bool exists() const { return w2 == w2; }
 };
 
+/// Inputs x with lower <= x <= upper, feature by feature; one whose ends agree is fixed.
+struct InputBox {
+  Vector lower, upper;
+};
+
 /// mixcert/certify/result_text.h prints it.
 struct Result {
   Index input = 0;  ///< index of the input; 0 when joint
@@ -132,6 +137,12 @@ struct Result {
   Bound w2;
   Bound w1;
   double relative_w2 = 0.0;  ///< w2 / sqrt(E_q |z|^2); NaN where none
+  /// In which both bounds hold, of a result of certify_box(); nothing elsewhere.
+  std::optional<InputBox> cell;
+  /// Part of both bounds where they hold in a ball of inputs (options.radius) or in `cell`: W2 between the
+  /// network's laws at the input and anywhere there is at most this (M.9). NaN where they hold at the input
+  /// alone.
+  double input_change = std::numeric_limits<double>::quiet_NaN();
   /// Proven from below, no statistics (D.9): W2 between the network's law and any Gaussian is at least this.
   /// Known where dropout behind one hidden layer is all that is random; NaN elsewhere. A mixture of several
   /// components may be closer.

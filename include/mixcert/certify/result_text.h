@@ -21,6 +21,9 @@ std::string brief_report(const Result& result);
 /// options. `model_assumptions`: those of the network's own, such as load_assumptions() gives.
 std::string full_report(const Result& result, const std::vector<std::string>& model_assumptions = {});
 
+/// "every input within 0.1 (largest change of a feature)"; empty where bounds hold at the inputs alone.
+std::string inputs_in_words(const Options& options);
+
 /// The brief report.
 std::ostream& operator<<(std::ostream& stream, const Result& result);
 

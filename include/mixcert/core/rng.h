@@ -26,6 +26,7 @@ enum class Stream : std::uint64_t {
   Restart = 10,
   Subset = 11,
   Tuning = 12,
+  Metric = 13,
 };
 
 /// One round of SplitMix64: a bijection that scatters consecutive integers.

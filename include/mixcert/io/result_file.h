@@ -87,6 +87,9 @@ struct StoredResult {
   /// Proven lower bounds, as in Result.
   double w2_lower = std::numeric_limits<double>::quiet_NaN();
   double w2_lower_mixture = std::numeric_limits<double>::quiet_NaN();
+  /// As in Result: where both bounds hold, and what that costs; nothing and NaN where it is the input alone.
+  std::optional<InputBox> cell;
+  double input_change = std::numeric_limits<double>::quiet_NaN();
   std::optional<Method> method;
   std::optional<CertificateMode> certificate;
   std::optional<Termination> termination;

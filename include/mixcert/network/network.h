@@ -65,6 +65,9 @@ class FeatureMap {
   [[nodiscard]] virtual Index inputs() const = 0;
   [[nodiscard]] virtual Index outputs() const = 0;
   [[nodiscard]] virtual Features evaluate(ConstVectorRef input) const = 0;
+  /// No less than |f(x)_i - f(input)_i| for every x with |x_j - input_j| <= half_widths_j. Throws
+  /// InvalidArgument where a map does not know.
+  [[nodiscard]] virtual Vector reach(ConstVectorRef input, ConstVectorRef half_widths) const;
 };
 
 class Kept;
@@ -123,6 +126,9 @@ class Network {
     Vector errors;  ///< per input, no less than the Euclidean norm of what rounding changed
   };
   [[nodiscard]] Index feature_count() const;
+  /// No less than what any number that the first layer's weights see changes by while the input moves by
+  /// half_widths_j at most in its coordinates.
+  [[nodiscard]] Vector reach(ConstVectorRef input, ConstVectorRef half_widths) const;
   [[nodiscard]] Features features(ConstMatrixRef inputs) const;
   /// Null where the features are the inputs.
   [[nodiscard]] const FeatureMap* front() const { return shared_front().get(); }

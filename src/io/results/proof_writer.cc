@@ -2,6 +2,7 @@
 //
 // Blocks in the format of model files, one after the other: the metrics (M.8), and one for each input.
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
@@ -88,6 +89,8 @@ bool is_checked_theorem(const std::string& theorem) {
 }  // namespace
 
 Options options_with_proof(const Options& options, const Network& network) {
+  require(!options.radius,
+          "option --proof: mixcert-check proves bounds at single inputs; leave out --radius");
   if (options.method != Method::Auto && options.method != Method::Moment) refuse("method moment");
   if (options.joint) refuse("inputs one by one");
   if (options.pieces != 1 || options.epsilon) refuse("one piece, without --epsilon");
@@ -125,6 +128,10 @@ ProofWriter::ProofWriter(const std::filesystem::path& path, const Network& netwo
 ProofWriter::~ProofWriter() = default;
 
 void ProofWriter::add(const Result& result, ConstVectorRef input) {
+  require(
+      std::isnan(result.input_change),
+      "a proof: mixcert-check proves bounds at single inputs, and this one holds at a set of them; certify "
+      "without a radius or a box");
   const bool is_checked =
       std::all_of(result.layers.begin(), result.layers.end(),
                   [](const LayerReport& layer) { return is_checked_theorem(layer.theorem); });

@@ -53,6 +53,7 @@ void ResultWriter::Arrays::add(const Result& result) {
   rows_.add(result);
   laws_.add(result);
   marginals_.add(result);
+  cells_.add(result);
   if (result.statistics) run_.statistics_assumption = result.statistics->assumption;
 }
 
@@ -105,6 +106,7 @@ void ResultWriter::Arrays::write(Index dimension) {
   rows_.write_to(archive_);
   laws_.write_to(archive_);
   marginals_.write_to(archive_, dimension);
+  cells_.write_to(archive_);
   nlohmann::ordered_json run = io::run_to_json(run_);
   run.update(io::choices_to_json(io::StoredChoices::known()));
   archive_.add_text("run", io::text_of(run));

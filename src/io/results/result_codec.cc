@@ -240,6 +240,7 @@ void visit(Bytes& bytes, Value& result) {
   bytes.number(result.relative_w2);
   bytes.number(result.w2_lower);
   bytes.number(result.w2_lower_mixture);
+  bytes.number(result.input_change);
   auto layers = static_cast<Index>(result.layers.size());
   bytes.size(layers);
   if constexpr (Bytes::kReads) result.layers.resize(static_cast<std::size_t>(layers));

@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Layout: "mixcert journal 4\n", the size of the identity, the identity, its checksum; then records of input,
+// Layout: "mixcert journal 5\n", the size of the identity, the identity, its checksum; then records of input,
 // size, encoded result and checksum. Numbers are 64 bits. Appending is one write, so that a kill can only
 // leave an incomplete last record.
 #include "io/results/result_journal.h"
@@ -24,7 +24,7 @@
 namespace mixcert {
 namespace {
 
-constexpr std::string_view kMagic = "mixcert journal 4\n";
+constexpr std::string_view kMagic = "mixcert journal 5\n";
 constexpr std::uint64_t kWord = sizeof(std::uint64_t);
 constexpr std::uint64_t kMaxIdentity = std::uint64_t{1} << 26U;
 

@@ -46,8 +46,8 @@ StoredChoices choices_from_json(const nlohmann::json& value, const std::string& 
 enum class RowKind { Nonnegative, Code };
 
 /// Which results have the number: all, those with statistics, those with a simulated bound, those with a
-/// proven lower bound. A column is written where some result has it.
-enum class RowGroup { All, Statistics, Simulation, Lower };
+/// proven lower bound, those that hold in a ball of inputs. A column is written where some result has it.
+enum class RowGroup { All, Statistics, Simulation, Lower, Ball };
 
 struct RowColumn {
   const char* name;
@@ -82,7 +82,7 @@ class ResultRows {
   [[nodiscard]] bool is_there(RowGroup group) const;
 
   std::vector<std::vector<double>> values_;  // one list per column
-  bool has_statistics_ = false, has_simulation_ = false, has_lower_ = false;
+  bool has_statistics_ = false, has_simulation_ = false, has_lower_ = false, has_ball_ = false;
   SpillFile layers_;
   std::vector<Index> first_layer_ = {0};
 };
@@ -105,6 +105,17 @@ class ResultLaws {
   SpillFile spill_;
   std::vector<Index> first_ = {0};  ///< of each row's numbers, and their end
   Index most_ = 0;
+};
+
+/// Ends of the cells of a box of inputs, a row for each result.
+class ResultCells {
+ public:
+  void add(const Result& result);
+  /// Reads from this object until the archive is written. Adds nothing where results have no cells.
+  void write_to(NpzWriter& archive) const;
+
+ private:
+  std::vector<InputBox> cells_;
 };
 
 /// Mixtures of single outputs that simulation certifies, spilled until their largest size is known.
@@ -145,6 +156,10 @@ void read_rows(NpzReader& reader, const std::string& file, const StoredChoices& 
 /// Fills in the computed laws, where there are any. Throws FileError.
 void read_laws(NpzReader& reader, const std::string& file, std::vector<StoredResult>& results);
 
+/// Fills in the cells, where there are any; `inputs` are their centres. Throws FileError.
+void read_cells(NpzReader& reader, const std::string& file, const Matrix& inputs,
+                std::vector<StoredResult>& results);
+
 }  // namespace mixcert::io
 
 namespace mixcert {
@@ -177,6 +192,7 @@ class ResultWriter::Arrays {
   io::ResultRows rows_;
   io::ResultLaws laws_;
   io::ResultMarginals marginals_;
+  io::ResultCells cells_;
   std::vector<Index> first_component_ = {0};
 };
 

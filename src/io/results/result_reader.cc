@@ -141,6 +141,7 @@ StoredRun read_whole(NpzReader& reader, const std::string& label) {
   stored.inputs = std::move(inputs.inputs);
   stored.noise = std::move(inputs.noise);
   check_inputs(stored);
+  io::read_cells(reader, label, stored.inputs, stored.results);
   return stored;
 }
 

@@ -79,6 +79,8 @@ const std::vector<RowColumn>& row_columns() {
       {"w2_lower_mixture", RowKind::Nonnegative, RowGroup::Lower,
        [](const Result& r) { return existing(r.w2_lower_mixture); },
        &set_number<&StoredResult::w2_lower_mixture>},
+      {"w2_input_change", RowKind::Nonnegative, RowGroup::Ball,
+       [](const Result& r) { return existing(r.input_change); }, &set_number<&StoredResult::input_change>},
       {"method", RowKind::Code, RowGroup::All, [](const Result& r) { return static_cast<double>(r.method); },
        [](StoredResult& row, double code, const StoredChoices& choices) {
          row.method = choice(code, choices.methods, Method::Coupled);
@@ -137,6 +139,7 @@ void ResultRows::add(const Result& result) {
   for (std::size_t i = 0; i < values_.size(); ++i) values_[i].push_back(row_columns()[i].get(result));
   has_statistics_ = has_statistics_ || result.statistics.has_value();
   has_simulation_ = has_simulation_ || result.simulated.has_value();
+  has_ball_ = has_ball_ || !std::isnan(result.input_change);
   has_lower_ = has_lower_ || !std::isnan(result.w2_lower) || !std::isnan(result.w2_lower_mixture);
   for (const LayerReport& layer : result.layers) {
     std::array<double, kLayerColumns> values{};
@@ -156,6 +159,8 @@ bool ResultRows::is_there(RowGroup group) const {
       return has_simulation_;
     case RowGroup::Lower:
       return has_lower_;
+    case RowGroup::Ball:
+      return has_ball_;
   }
   return true;
 }

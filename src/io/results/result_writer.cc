@@ -87,6 +87,9 @@ void ResultWriter::Report::add(const Result& result) {
                         {"layers", std::move(layers)}};
   if (!std::isnan(result.w2_lower)) entry["w2_lower"] = result.w2_lower;
   if (!std::isnan(result.w2_lower_mixture)) entry["w2_lower_mixture"] = result.w2_lower_mixture;
+  if (!std::isnan(result.input_change)) entry["w2_input_change"] = result.input_change;
+  if (result.cell)
+    entry["cell"] = {{"lower", list_of(result.cell->lower)}, {"upper", list_of(result.cell->upper)}};
   if (result.statistics) add_statistics(*result.statistics, result.w2.value, entry);
   if (result.simulated) add_simulated(*result.simulated, entry);
   file_.write((first_ ? "\n" : ",\n") + io::text_of(entry));

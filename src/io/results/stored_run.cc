@@ -57,6 +57,8 @@ Result StoredRun::result(Index row, std::shared_ptr<const Options> options) cons
   result.relative_w2 = stored.relative_w2_bound;
   result.w2_lower = stored.w2_lower;
   result.w2_lower_mixture = stored.w2_lower_mixture;
+  result.cell = stored.cell;
+  result.input_change = stored.input_change;
   result.layers = stored.layers;
   result.statistics = stored.statistics;
   result.simulated = stored.simulated;

@@ -53,10 +53,24 @@ class FeatureGraph : public FeatureMap {
   }
 
   [[nodiscard]] Features evaluate(ConstVectorRef input) const override {
+    BoundedValues all = bounded(input, Vector::Zero(inputs_));
+    const double norm = UpperBound::of_sum(all.errors.stableNorm(), 2 * outputs_ + 16).upper;
+    return {std::move(all.values), norm};
+  }
+
+  /// To (L.1) it makes no difference why an input is not quite what it is taken for.
+  [[nodiscard]] Vector reach(ConstVectorRef input, ConstVectorRef half_widths) const override {
+    const Vector both = bounded(input, half_widths).errors + bounded(input, Vector::Zero(inputs_)).errors;
+    return raised(both, 1);
+  }
+
+ private:
+  /// The features, each with a bound of its distance to those of any x with |x - input| <= errors.
+  [[nodiscard]] BoundedValues bounded(ConstVectorRef input, ConstVectorRef errors) const {
     require(input.size() == inputs_, "network: expected an input of " + std::to_string(inputs_) +
                                          " numbers, got " + std::to_string(input.size()));
     std::vector<BoundedValues> values(nodes_.size() + 1);
-    values.front() = {input, Vector::Zero(inputs_)};
+    values.front() = {input, errors};
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
       const FeatureNode& node = nodes_[k];
       BoundedValues seen = joined(values, node.inputs, node.is_last_look);
@@ -65,11 +79,9 @@ class FeatureGraph : public FeatureMap {
     BoundedValues all = joined(values, features_, std::vector<bool>(features_.size(), true));
     require(all.values.allFinite() && all.errors.allFinite(),
             "network: the layers in front of the random ones overflow at this input");
-    const double norm = UpperBound::of_sum(all.errors.stableNorm(), 2 * outputs_ + 16).upper;
-    return {std::move(all.values), norm};
+    return all;
   }
 
- private:
   static std::size_t place(Index k) { return static_cast<std::size_t>(k + 1); }
 
   /// The values at these places one after the other; those that are looked at for the last time go.

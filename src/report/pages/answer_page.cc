@@ -130,9 +130,9 @@ Section group_section(const AnswerGroup& group, bool several_inputs) {
 Page answer_page(const AnswerContents& c) {
   Page page{"Certified answers",
             file_name(c.result_file),
-            fmt::format("What the certificate proves about the network\u2019s outputs at {}: each interval "
+            fmt::format("What the certificate proves about the network\u2019s outputs at {}{}: each interval "
                         "holds the true value.",
-                        counted(c.inputs, "input")),
+                        counted(c.inputs, "input"), c.holds_at.empty() ? "" : ", and at " + c.holds_at),
             c.headlines,
             c.warnings,
             {},

@@ -8,6 +8,7 @@
 
 #include "certify/certifier.h"
 #include "core/text_table.h"
+#include "mixcert/certify/result_text.h"
 #include "report/pages/command_pages.h"
 #include "report/pages/page_parts.h"
 
@@ -45,6 +46,14 @@ BandPoint band_point(double x, double mean, double deviation, double bound) {
   return {x, mean, 2.0 * deviation, 2.0 * deviation + 3.0 * (std::isfinite(bound) ? bound : 0.0)};
 }
 
+/// Of cells, two points each: nothing is proven of what a line across missing ones would show.
+bool has_gaps(const std::vector<BandPoint>& band) {
+  for (std::size_t i = 1; i + 1 < band.size(); i += 2) {
+    if (band[i].x != band[i + 1].x) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 CertifyCollector::CertifyCollector(const Ensemble& ensemble, const Options& options, const Matrix& inputs,
@@ -57,6 +66,7 @@ CertifyCollector::CertifyCollector(const Ensemble& ensemble, const Options& opti
   contents_.simulate = options.simulate;
   contents_.epsilon = options.epsilon;
   contents_.linearised = options.predictive == Predictive::Glm;
+  if (options.radius) contents_.holds_at = inputs_in_words(options) + " of it";
   const bool on_a_line = inputs.rows() == 1;
   contents_.band_axis = on_a_line ? "input" : "number of the input";
   order_.resize(static_cast<std::size_t>(inputs.cols()));
@@ -92,6 +102,8 @@ void CertifyCollector::add(const Result& result, std::optional<ClassAnswer> clas
 
 void CertifyCollector::add_sums(const Result& result) {
   CertifyContents& c = contents_;
+  if (result.cell) c.holds_at = "every input of its cell";
+  has_cells_ = has_cells_ || result.cell.has_value();
   const double bound = result.w2.value;
   if (c.inputs == 0 || bound > c.bound_worst) {
     c.bound_worst = bound;
@@ -99,6 +111,7 @@ void CertifyCollector::add_sums(const Result& result) {
   }
   c.relative_worst = c.inputs == 0 ? result.relative_w2 : std::max(c.relative_worst, result.relative_w2);
   c.bound_sum += bound;
+  c.change_sum += result.input_change;
   c.relative_sum += result.relative_w2;
   if (!std::isfinite(bound)) ++c.without_bound;
   if (result.relative_w2 > 1.0) ++c.above_scale;
@@ -189,7 +202,11 @@ void CertifyCollector::add_band(const Result& result) {
   if (has_band_[static_cast<std::size_t>(result.input)] != 0) {
     for (std::size_t output = 0; output < bands.size(); ++output) {
       const auto i = static_cast<Index>(output);
-      bands[output].push_back(band_point(x, mean(i), deviation(i), result.w2.value));
+      // A cell is drawn from end to end: its band holds everywhere between.
+      const double left = result.cell ? result.cell->lower(0) : x;
+      bands[output].push_back(band_point(left, mean(i), deviation(i), result.w2.value));
+      if (result.cell)
+        bands[output].push_back(band_point(result.cell->upper(0), mean(i), deviation(i), result.w2.value));
     }
   }
   if (has_density_[static_cast<std::size_t>(result.input)] != 0) add_density(result.input, result.mixture, 0);
@@ -281,6 +298,7 @@ CertifyContents CertifyCollector::finish() {
   for (auto& band : contents_.bands) {
     std::stable_sort(band.begin(), band.end(),
                      [](const BandPoint& a, const BandPoint& b) { return a.x < b.x; });
+    if (has_cells_ && has_gaps(band)) band.clear();
   }
   std::stable_sort(contents_.density.begin(), contents_.density.end(),
                    [](const ScalarMixture& a, const ScalarMixture& b) { return a.x < b.x; });

@@ -31,6 +31,11 @@ std::string subject(const CertifyContents& c) { return c.run.models.size() > 1 ?
 /// Is there a formal bound at any input?
 bool has_formal(const CertifyContents& c) { return c.without_bound < c.inputs; }
 
+/// Where bounds hold, if not at the inputs alone.
+std::string where(const CertifyContents& c) {
+  return c.holds_at.empty() ? "" : " Its bounds hold at " + c.holds_at + ".";
+}
+
 std::string summary(const CertifyContents& c) {
   const std::string distance = has_formal(c) ? " within a proven 2-Wasserstein distance (W2)"
                                : c.simulated > 0
@@ -41,7 +46,8 @@ std::string summary(const CertifyContents& c) {
                        counted(c.points, "input"), distance);
   }
   return fmt::format("The law of the {}\u2019s output at {}, as a Gaussian mixture{}.", subject(c),
-                     c.inputs == 1 ? "one input" : "each of " + count_text(c.inputs) + " inputs", distance);
+                     c.inputs == 1 ? "one input" : "each of " + count_text(c.inputs) + " inputs", distance) +
+         where(c);
 }
 
 void add_formal_headlines(const CertifyContents& c, std::vector<Headline>& all) {
@@ -57,6 +63,11 @@ void add_formal_headlines(const CertifyContents& c, std::vector<Headline>& all) 
   all.push_back({several ? "Relative, on average" : "Relative",
                  "\u2264 " + percent_bound_text(mean_of(c.relative_sum, c)),
                  "of the output\u2019s root mean square", Tone::Certified});
+  if (!c.holds_at.empty())
+    all.push_back({"Of it for the inputs around", "\u2264 " + bound_text(mean_of(c.change_sum, c)),
+                   several ? "on average; the rest is the bound at the input itself"
+                           : "the rest is the bound at the input itself",
+                   Tone::Certified});
 }
 
 std::vector<Headline> headlines(const CertifyContents& c) {
@@ -115,7 +126,8 @@ void warn_of_bounds(const CertifyContents& c, std::vector<std::string>& all) {
                        : fmt::format("At {}{} the bound", count_text(c.above_scale), of)) +
         " exceeds the size of the output itself (relative bound above 100 %): it is true, and says little.");
   }
-  if (!c.simulate && !c.joint && !c.linearised && mean_of(c.relative_sum, c) > kWorthSimulation) {
+  if (!c.simulate && !c.joint && !c.linearised && c.holds_at.empty() &&
+      mean_of(c.relative_sum, c) > kWorthSimulation) {
     all.emplace_back(
         "For dense networks with Gaussian weights a bound certified by simulation is often far smaller "
         "at depth: certify --simulate. The command explain says what to expect of it, and how long it "

@@ -76,6 +76,7 @@ struct CertifyContents {
   bool joint = false;
   bool simulate = false;  ///< was it asked for?
   double bound_sum = 0.0, bound_worst = 0.0, relative_sum = 0.0, relative_worst = 0.0;
+  double change_sum = 0.0;  ///< of what bounds have for holding at more than the input
   Index worst_input = 0;
   Index with_lower = 0;               ///< inputs at which it is proven that no Gaussian is close (D.9)
   double gaussian_lower_sum = 0.0;    ///< of what it is not closer than
@@ -89,6 +90,7 @@ struct CertifyContents {
   std::optional<TwoSidedStatistics> statistics;  ///< settings of all; numbers of the last
   std::optional<double> epsilon;
   bool linearised = false;           ///< of the law of predictive glm
+  std::string holds_at;              ///< in words, where bounds hold at more than the input
   std::vector<std::string> methods;  ///< that gave the bounds
   std::vector<LayerTerms> layers;    ///< means over inputs
   std::vector<LayerReport> layer_details;
@@ -146,6 +148,7 @@ class CertifyCollector {
   CertifyContents contents_;
   std::vector<Index> order_;                  ///< inputs as charts have them from left to right
   std::vector<char> has_density_, has_band_;  ///< per input
+  bool has_cells_ = false;                    ///< are results those of a box?
 };
 
 // `mixcert answer`: certified intervals, grouped by what was asked.
@@ -175,6 +178,7 @@ struct AnswerContents {
   RunFacts run;
   std::string result_file;
   std::string inputs_file;  ///< empty where none was read
+  std::string holds_at;     ///< in words, where ranges hold at more than the inputs
   Index inputs = 0;
   std::vector<Headline> headlines;
   std::vector<std::string> warnings;

@@ -12,6 +12,7 @@
 #include "certify/layer_table.h"
 #include "certify/proven_lower.h"
 #include "core/text_table.h"
+#include "mixcert/certify/result_text.h"
 #include "report/terminal/text_report.h"
 #include "theorems/theorem_table.h"
 
@@ -108,6 +109,8 @@ std::string CertifyReport::add(const Result& result) {
   }
   bound_sum_ += result.w2.value;
   relative_sum_ += result.relative_w2;
+  change_sum_ += result.input_change;
+  has_cells_ = has_cells_ || result.cell.has_value();
   if (result.w2_lower > 0.0) {
     ++with_lower_;
     lower_gaussian_sum_ += result.w2_lower;
@@ -190,13 +193,18 @@ std::string CertifyReport::bound_line() const {
   const std::string law = (functional_.empty() ? "" : functional_ + " of the ") +
                           std::string(options_.predictive == Predictive::Glm ? "linearised " : "") +
                           (ensemble_.size() == 1 ? "network" : "ensemble");
+  const std::string inputs = has_cells_ ? "every input of each cell" : inputs_in_words(options_) + " of each";
+  const std::string ball = !has_cells_ && !options_.radius
+                               ? ""
+                               : fmt::format("these hold at {}, which costs {}{} (M.9)\n", inputs,
+                                             short_bound(change_sum_ / n), count_ == 1 ? "" : " on average");
   if (count_ == 1) {
-    return fmt::format("\nW2({}, mixture) <= {}; relative {}\n", law, short_bound(bound_max_),
-                       short_bound(relative_sum_));
+    return fmt::format("\nW2({}, mixture) <= {}; relative {}\n{}", law, short_bound(bound_max_),
+                       short_bound(relative_sum_), ball);
   }
-  return fmt::format("\nW2({}, mixture) <= {} on average, {} at worst (input {}); relative {} on average\n",
+  return fmt::format("\nW2({}, mixture) <= {} on average, {} at worst (input {}); relative {} on average\n{}",
                      law, short_bound(bound_sum_ / n), short_bound(bound_max_), worst_,
-                     short_bound(relative_sum_ / n));
+                     short_bound(relative_sum_ / n), ball);
 }
 
 std::string CertifyReport::lower_lines() const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/text_table.h"
+#include "mixcert/answer/extremes.h"
 #include "mixcert/answer/questions.h"
 #include "mixcert/answer/scores.h"
 #include "mixcert/answer/simulated_answers.h"
@@ -62,7 +63,8 @@ class CertifyReport {
   Index count_ = 0;
   Index below_epsilon_ = 0;
   double seconds_ = 0.0;
-  double bound_sum_ = 0.0, bound_max_ = 0.0, relative_sum_ = 0.0;
+  double bound_sum_ = 0.0, bound_max_ = 0.0, relative_sum_ = 0.0, change_sum_ = 0.0;
+  bool has_cells_ = false;  ///< of a box of inputs
   Index worst_ = 0;
   // Proven from below: of those that are not zero.
   Index with_lower_ = 0, with_lower_mixture_ = 0;
@@ -148,6 +150,11 @@ std::string forecast_text(const Explanation& explanation);
 
 /// "0.412 [0.401, 0.423]", ends rounded outward.
 std::string interval_text(const Interval& interval);
+
+/// The least and the largest values over a box of inputs; `common` is common_class() where `classes` were
+/// asked for. `failure`: the probability with which sampled ranges of a cell may fail; 0: none was sampled.
+std::string box_text(const std::vector<Extremes>& all, bool classes, Index common, double failure,
+                     const std::vector<InputBox>& cells);
 
 /// What the rows are about.
 struct AnswerTopic {

@@ -1,0 +1,62 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""certify_box(): bounds for every input of a box."""
+
+import numpy as np
+import pytest
+
+import mixcert
+
+
+@pytest.fixture
+def net():
+    generator = np.random.default_rng(3)
+    return mixcert.Network(
+        [
+            mixcert.Dense(generator.normal(size=(6, 2)), np.zeros(6), weight_variance=0.01 * np.ones((6, 2))),
+            mixcert.Activation("relu"),
+            mixcert.Dense(generator.normal(size=(1, 6)), np.zeros(1), weight_variance=0.01 * np.ones((1, 6))),
+        ]
+    )
+
+
+def test_cells_cover_the_box_and_hold(net):
+    cells = mixcert.certify_box(net, [-1.0, 0.0], [1.0, 0.5], max_cells=60)
+    assert isinstance(cells, mixcert.ResultList) and len(cells) == 60
+    moments = cells.moments().mean
+    for x in np.random.default_rng(0).uniform([-1.0, 0.0], [1.0, 0.5], size=(50, 2)):
+        cell = cells.at(x)
+        lower, upper = cell.cell
+        assert (lower <= x).all() and (x <= upper).all()
+        there = mixcert.certify(net, x)
+        mean = there.moments().mean
+        assert mean.upper[0] >= cell.moments().mean.lower[0]
+        assert mean.lower[0] <= cell.moments().mean.upper[0]
+        assert mean.upper[0] >= moments.lower.min() and mean.lower[0] <= moments.upper.max()
+    assert "every input of its cell" in str(cells[0])
+    with pytest.raises(ValueError, match="no result"):
+        cells.at([2.0, 0.0])
+
+
+def test_numbers_stand_for_all_features_and_epsilon_ends(net):
+    cells = mixcert.certify_box(net, 0.0, 0.01, epsilon=1.0)
+    assert len(cells) < 1000 and cells.w2_bound.max() <= 1.0
+    assert all(cell.termination == "epsilon-reached" for cell in cells)
+    assert mixcert.certify(net, [0.0, 0.0]).cell is None
+
+
+def test_files_keep_cells(net, tmp_path):
+    cells = mixcert.certify_box(net, -0.5, 0.5, max_cells=5)
+    cells.save(tmp_path / "r.npz")
+    back = mixcert.load_results(tmp_path / "r.npz")
+    assert len(back) == 5
+    for one, other in zip(cells, back):
+        assert (one.cell[0] == other.cell[0]).all() and (one.cell[1] == other.cell[1]).all()
+        assert other.holds_for(one.inputs)
+
+
+def test_refusals(net):
+    for arguments in ([1.0, -1.0], [np.zeros(3), np.ones(3)], [0.0, np.inf]):
+        with pytest.raises(ValueError):
+            mixcert.certify_box(net, *arguments)
+    with pytest.raises(ValueError, match="radius"):
+        mixcert.certify_box(net, 0.0, 1.0, radius=0.1)
