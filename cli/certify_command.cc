@@ -113,15 +113,32 @@ InputCover cover_box(Subject& subject, const Options& options) {
   return cover;
 }
 
-void run_certify(CertifyArguments arguments) {
-  const Options wanted = arguments.options;
-  wanted.validate();
+/// Before anything is read.
+void check_arguments(const CertifyArguments& arguments) {
+  arguments.options.validate();
   check_resume(arguments);
   require(!arguments.check || arguments.proof, "option --check: expected --proof, which is what is checked");
   check_outputs(arguments.models.files(), {{"--out", arguments.out},
                                            {"--json", arguments.json},
                                            {"--proof", arguments.proof},
                                            {"--report", arguments.report.report}});
+}
+
+void print_files(const CertifyArguments& arguments) {
+  for (const auto& path : {arguments.out, arguments.json, arguments.proof, arguments.report.report}) {
+    if (path) std::printf("wrote %s\n", path->c_str());
+  }
+}
+
+std::string box_line(const Subject& subject, Index certificates) {
+  if (!subject.box) return "";
+  return "\nthe box in " + counted(subject.inputs.cols(), "cell") + ", by " +
+         counted(certificates, "certificate") + "\n";
+}
+
+void run_certify(CertifyArguments arguments) {
+  const Options wanted = arguments.options;
+  check_arguments(arguments);
   const ReadLimits limits = limits_of(arguments.options);
   Subject subject = load_subject(arguments.models, limits);
   if (arguments.options.joint) subject.refuse_joint_noise();
@@ -161,15 +178,11 @@ void run_certify(CertifyArguments arguments) {
   shared.forget_journal();
   const std::string checked = arguments.check ? proof.checked(arguments.models.models.front()) : "";
   page.write(record, checked);
-  if (subject.box)
-    std::printf("\nthe box in %s, by %s\n", counted(subject.inputs.cols(), "cell").c_str(),
-                counted(cover.certificates, "certificate").c_str());
-  std::fputs(report.footer().c_str(), stdout);
-  std::fputs(proof.footer(arguments.models.models.front()).c_str(), stdout);
+  const std::string end =
+      box_line(subject, cover.certificates) + report.footer() + proof.footer(arguments.models.models.front());
+  std::fputs(end.c_str(), stdout);
   if (!checked.empty()) std::printf("%s\n", checked.c_str());
-  for (const auto& path : {arguments.out, arguments.json, arguments.proof, arguments.report.report}) {
-    if (path) std::printf("wrote %s\n", path->c_str());
-  }
+  print_files(arguments);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -52,6 +52,7 @@ Outcome run(std::vector<std::string> words) {
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t process = 0;
@@ -68,8 +69,8 @@ Outcome run(std::vector<std::string> words) {
   }
   ::close(ends[0]);
   if (failed != 0) {
-    throw Error("option --check: could not start " + words[0] + " (" + std::strerror(failed) +
-                "); ./run builds it");
+    throw Error("option --check: could not start " + words[0] + " (" +
+                std::generic_category().message(failed) + "); ./run builds it");
   }
   return outcome;
 }
