@@ -125,10 +125,10 @@ void certify(const Network& network, ConstMatrixRef inputs, const Options& optio
     sink(certifier.certify_fully(inputs, 0));
     return;
   }
-  const ResultSink in_ball = BallSink(Ensemble(ordinary), inputs, options, services, sink);
-  certify_blocks(inputs.cols(), block_size(certifier, inputs.cols()), options, services, in_ball,
+  const BallWidening ball(Ensemble(ordinary), inputs, options, services);
+  certify_blocks(inputs.cols(), block_size(certifier, inputs.cols()), options, services, sink,
                  [&](Index first, Index count, const ResultSink& deliver) {
-                   certifier.certify_block(inputs, first, count, deliver);
+                   certifier.certify_block(inputs, first, count, ball.in_front_of(deliver));
                  });
 }
 

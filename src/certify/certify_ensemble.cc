@@ -206,11 +206,12 @@ void certify(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& opt
     sink(certify_members(ordinary, members, inputs, 0, options, services));
     return;
   }
-  const ResultSink in_ball = BallSink(ordinary, inputs, options, services, sink);
-  certify_blocks(inputs.cols(), 1, options, services, in_ball,
-                 [&](Index i, Index, const ResultSink& deliver) {
-                   deliver(certify_members(ordinary, members, inputs.col(i), i, options, services));
-                 });
+  const BallWidening ball(ordinary, inputs, options, services);
+  certify_blocks(inputs.cols(), 1, options, services, sink, [&](Index i, Index, const ResultSink& deliver) {
+    Result result = certify_members(ordinary, members, inputs.col(i), i, options, services);
+    ball.apply(result);
+    deliver(std::move(result));
+  });
 }
 
 std::vector<Result> certify(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options,

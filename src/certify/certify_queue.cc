@@ -91,12 +91,13 @@ void certify_queue(const Ensemble& ensemble, ConstMatrixRef inputs, const Option
   const std::vector<Certifier> members = member_certifiers(ordinary, options, services);
   const int threads = resolve_thread_count(options.threads);
   const Index block = alone ? block_size(members.front(), inputs.cols()) : 1;
-  const BallSink in_ball(ordinary, inputs, options, services, sink);
+  const BallWidening ball(ordinary, inputs, options, services);
   std::mutex one_at_a_time;
   std::atomic<bool> stopped{false};
   const ResultSink deliver = [&](Result&& result) {
+    ball.apply(result);
     const std::lock_guard<std::mutex> guard(one_at_a_time);
-    in_ball(std::move(result));
+    sink(std::move(result));
   };
   const auto certify_run = [&](Index first, Index count) {
     if (alone) return members.front().certify_block(inputs, first, count, deliver);

@@ -13,6 +13,17 @@
 #include "mixcert/core/error.h"
 
 namespace mixcert {
+namespace {
+
+/// Null where (M.12) does not cover the network or the set; (M.9) serves there.
+std::shared_ptr<const LocalChange> local_change_of(const Network& network, const Options& options,
+                                                   const CancelFlag* cancel) {
+  const bool is_box = !options.radius || options.norm == InputNorm::Largest;
+  if (!is_box || !LocalChange::covers(network)) return nullptr;
+  return kept_local_change(network, cancel);
+}
+
+}  // namespace
 
 InputChange::InputChange(const Ensemble& ensemble, const Options& options, const CancelFlag* cancel)
     : ensemble_(ensemble) {
@@ -24,14 +35,33 @@ InputChange::InputChange(const Ensemble& ensemble, const Options& options, const
         "bounds for a set of inputs are not known for such networks; certify inputs by themselves");
     MemoryGuard(options.max_memory_in_gib).check_input_norms(member.layer(0));
     norms_.push_back(kept_input_norms(member, cancel));
+    local_.push_back(local_change_of(member, options, cancel));
   }
 }
 
 UpperBound InputChange::in_box(ConstVectorRef input, ConstVectorRef half_widths) const {
+  return member_root_mean_square(ensemble_.weights(),
+                                 [&](Index i) { return member_in_box(i, input, half_widths); });
+}
+
+UpperBound InputChange::in_box_at_a_glance(ConstVectorRef input, ConstVectorRef half_widths) const {
   return member_root_mean_square(ensemble_.weights(), [&](Index i) {
-    const Vector seen = ensemble_.member(i).reach(input, half_widths);
-    return norms_[static_cast<std::size_t>(i)]->change_in_box(seen);
+    const Vector reach = ensemble_.member(i).reach(input, half_widths);
+    return norms_[static_cast<std::size_t>(i)]->change_in_box(reach);
   });
+}
+
+UpperBound InputChange::member_in_box(Index i, ConstVectorRef input, ConstVectorRef half_widths) const {
+  const Network& network = ensemble_.member(i);
+  const auto place = static_cast<std::size_t>(i);
+  const Vector reach = network.reach(input, half_widths);
+  const UpperBound anywhere = norms_[place]->change_in_box(reach);
+  if (local_[place] == nullptr) return anywhere;
+  const Vector features = network.features(input).values;
+  const Vector seen = network.activation(0).apply(features);
+  const double rounding = network.activation(0).value_error(features.lpNorm<Eigen::Infinity>());
+  const UpperBound here = local_[place]->in_box(seen, (enlarged(reach).array() + rounding).matrix());
+  return here.upper < anywhere.upper ? here : anywhere;
 }
 
 UpperBound InputChange::in_euclidean_ball(ConstVectorRef input, double radius) const {
@@ -61,24 +91,29 @@ void widen(const UpperBound& change, Result& result) {
   require_finite(result);
 }
 
-BallSink::BallSink(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options,
-                   const Services& services, const ResultSink& sink)
-    : inputs_(inputs), options_(options), sink_(sink) {
+BallWidening::BallWidening(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options,
+                           const Services& services)
+    : inputs_(inputs), options_(options) {
   require(options.max_cells == Options().max_cells, "option --max-cells: expected --box, which it is about");
-  if (options.radius) change_ = std::make_shared<const InputChange>(ensemble, options, services.cancel);
+  if (options.radius) change_ = std::make_unique<const InputChange>(ensemble, options, services.cancel);
 }
 
-void BallSink::operator()(Result&& result) const {
-  if (change_) {
-    const auto input = inputs_.col(result.input);
-    const double radius = *options_.radius;
-    // One step more than the radius: differences of inputs are rounded where somebody compares them with it.
-    widen(options_.norm == InputNorm::Largest
-              ? change_->in_box(input, Vector::Constant(input.size(), next_up(radius)))
-              : change_->in_euclidean_ball(input, radius),
-          result);
-  }
-  sink_(std::move(result));
+void BallWidening::apply(Result& result) const {
+  if (change_ == nullptr) return;
+  const auto input = inputs_.col(result.input);
+  const double radius = *options_.radius;
+  // One step more than the radius: differences of inputs are rounded where somebody compares them with it.
+  widen(options_.norm == InputNorm::Largest
+            ? change_->in_box(input, Vector::Constant(input.size(), next_up(radius)))
+            : change_->in_euclidean_ball(input, radius),
+        result);
+}
+
+ResultSink BallWidening::in_front_of(const ResultSink& sink) const {
+  return [this, &sink](Result&& result) {
+    apply(result);
+    sink(std::move(result));
+  };
 }
 
 }  // namespace mixcert

@@ -13,6 +13,7 @@
 #include "mixcert/core/rounding.h"
 #include "mixcert/network/ensemble.h"
 #include "sensitivity/input_norms.h"
+#include "sensitivity/local_change.h"
 
 namespace mixcert {
 
@@ -26,31 +27,39 @@ class InputChange {
 
   /// |x_i - input_i| <= half_widths_i.
   [[nodiscard]] UpperBound in_box(ConstVectorRef input, ConstVectorRef half_widths) const;
+  /// The same by the steepest slopes of activations (M.9): larger, and at hand.
+  [[nodiscard]] UpperBound in_box_at_a_glance(ConstVectorRef input, ConstVectorRef half_widths) const;
   /// |x - input| <= radius.
   [[nodiscard]] UpperBound in_euclidean_ball(ConstVectorRef input, double radius) const;
 
  private:
+  [[nodiscard]] UpperBound member_in_box(Index i, ConstVectorRef input, ConstVectorRef half_widths) const;
+
   Ensemble ensemble_;
-  std::vector<std::shared_ptr<const InputNorms>> norms_;  ///< one per member
+  // One per member; null where it is not covered.
+  std::vector<std::shared_ptr<const InputNorms>> norms_;
+  std::vector<std::shared_ptr<const LocalChange>> local_;
 };
 
 /// Makes bounds hold at every input whose law is no farther than `change` from the one that was certified,
 /// and drops what is about that one alone.
 void widen(const UpperBound& change, Result& result);
 
-/// Hands results on with bounds that hold in the ball of options.radius; as they are where there is none.
-class BallSink {
+/// Makes bounds hold in the ball of options.radius; leaves them as they are where there is none.
+class BallWidening {
  public:
-  /// All must outlive this.
-  BallSink(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options, const Services& services,
-           const ResultSink& sink);
-  void operator()(Result&& result) const;
+  /// `inputs` and `options` must outlive this.
+  BallWidening(const Ensemble& ensemble, ConstMatrixRef inputs, const Options& options,
+               const Services& services);
+  /// Of the input that it names. Called by several threads at once.
+  void apply(Result& result) const;
+  /// Hands results on to `sink` with such bounds; both must outlive it.
+  [[nodiscard]] ResultSink in_front_of(const ResultSink& sink) const;
 
  private:
   ConstMatrixRef inputs_;
   const Options& options_;
-  const ResultSink& sink_;
-  std::shared_ptr<const InputChange> change_;  ///< null without a radius
+  std::unique_ptr<const InputChange> change_;  ///< null without a radius
 };
 
 }  // namespace mixcert

@@ -21,4 +21,8 @@ std::shared_ptr<const InputNorms> kept_input_norms(const Network& network, const
   return network.kept().get<InputNorms>("input norms", [&] { return InputNorms(network, cancel); });
 }
 
+std::shared_ptr<const LocalChange> kept_local_change(const Network& network, const CancelFlag* cancel) {
+  return network.kept().get<LocalChange>("local change", [&] { return LocalChange(network, cancel); });
+}
+
 }  // namespace mixcert

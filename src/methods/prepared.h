@@ -10,6 +10,7 @@
 #include "mixcert/network/network.h"
 #include "sensitivity/error_norm.h"
 #include "sensitivity/input_norms.h"
+#include "sensitivity/local_change.h"
 #include "sensitivity/sensitivity.h"
 
 namespace mixcert {
@@ -27,5 +28,6 @@ std::shared_ptr<const Sensitivity> kept_sensitivity(const Network& network);
 std::shared_ptr<const ErrorNorms> kept_error_norms(const Network& network, const Options& options,
                                                    const CancelFlag* cancel);
 std::shared_ptr<const InputNorms> kept_input_norms(const Network& network, const CancelFlag* cancel);
+std::shared_ptr<const LocalChange> kept_local_change(const Network& network, const CancelFlag* cancel);
 
 }  // namespace mixcert

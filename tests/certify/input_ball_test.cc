@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 
+#include "certify/box_property.h"
 #include "mixcert/certify/certify.h"
 #include "mixcert/certify/explain.h"
 #include "mixcert/core/error.h"
@@ -27,12 +28,6 @@ Options with_radius(double radius, InputNorm norm = InputNorm::Largest) {
   options.norm = norm;
   options.threads = 1;
   return options;
-}
-
-/// No more than W2 (Gelbrich, with the variances pooled).
-double least_distance(const GaussianMixture& a, const GaussianMixture& b) {
-  const double spread = a.standard_deviation().norm() - b.standard_deviation().norm();
-  return std::hypot((a.mean() - b.mean()).norm(), spread);
 }
 
 /// A point of the ball: a corner or end of it, or inside.
