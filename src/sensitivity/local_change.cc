@@ -133,7 +133,7 @@ double weighted_means(const Vector& weights, const Vector& moved, const Matrix& 
 
 }  // namespace
 
-double LocalChange::change_behind(const Behind& behind, const Neurons& neurons) const {
+double LocalChange::change_behind(const Behind& behind, const Neurons& neurons) {
   const Vector noise = neurons.noise.cwiseAbs2(), spread = neurons.spread.cwiseAbs2();
   const Matrix image = behind.root * neurons.centre.asDiagonal() * neurons.scaled;
   const Vector sizes = behind.root.cwiseAbs() * neurons.centre.cwiseAbs().cwiseProduct(neurons.moved);

@@ -38,7 +38,7 @@ class LocalChange {
 
   /// The half-widths are `widest` times `unit`.
   [[nodiscard]] Neurons neurons_in(ConstVectorRef seen, ConstVectorRef unit, double widest) const;
-  [[nodiscard]] double change_behind(const Behind& behind, const Neurons& neurons) const;
+  [[nodiscard]] static double change_behind(const Behind& behind, const Neurons& neurons);
 
   DenseLayer first_;
   ActivationMap activation_;
