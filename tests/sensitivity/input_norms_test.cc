@@ -9,17 +9,13 @@
 #include <cmath>
 #include <numbers>
 
-#include "mixcert/statistics/simulate.h"
 #include "mixture/symmetric_eigen.h"
+#include "sensitivity/coupled_change.h"
 #include "support/naive_oracle.h"
 #include "support/random_network.h"
 
 namespace mixcert::testing {
 namespace input_norms_test {
-
-Vector random_signs(Generator& generator, Index size) {
-  return Vector::NullaryExpr(size, [&] { return uniform(generator) < 0.5 ? -1.0 : 1.0; });
-}
 
 TEST(InputNorms, OfOneLayerAreItsSecondMoment) {
   for (const WeightFamily family : all_weight_families()) {
@@ -53,18 +49,6 @@ TEST(InputNorms, AreProportionalToTheSetEvenWhereSquaresAreNot) {
   EXPECT_EQ(norms.change_in_box(Vector::Zero(2)).upper, 0.0);
   EXPECT_LE(norms.change_in_box(Vector{{1.0, 0.0}}).upper, one);
   EXPECT_GE(norms.change_in_box(Vector{{1.0, 1e-200}}).upper, norms.change_in_box(Vector{{1.0, 0.0}}).upper);
-}
-
-/// The root mean square change of the outputs when the same weights see another input.
-double coupled_change(const Network& network, const Vector& input, const Vector& change) {
-  Matrix both(input.size(), 2);
-  both << input, input + change;
-  SimulationOptions options;
-  options.samples = 4000;
-  options.threads = 1;
-  const Matrix outputs = simulate_joint(network, both, options);
-  const Index n = network.outputs();
-  return std::sqrt((outputs.topRows(n) - outputs.bottomRows(n)).colwise().squaredNorm().mean());
 }
 
 class InputNormsOfFamilies : public ::testing::TestWithParam<WeightFamily> {};

@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-#include "mixcert/statistics/simulate.h"
+#include "sensitivity/coupled_change.h"
 #include "sensitivity/input_norms.h"
 #include "sensitivity/mean_slopes.h"
 #include "support/random_network.h"
@@ -76,22 +76,6 @@ TEST(MeanSlope, IsExactWhereNothingMovesAndTrivialWithoutADeviation) {
   // |f''| <= 1 says how far the slope is from that at the mean.
   EXPECT_NEAR(mean_slope(tanh, 1.0, 0.0, 0.1, 0.0).radius, 0.1, 1e-9);
   EXPECT_LT(mean_slope(tanh, 1.0, 0.0, 0.1, 0.0).spread, 1e-9);
-}
-
-/// The root mean square change of the outputs when the same weights see another input.
-double coupled_change(const Network& network, const Vector& input, const Vector& change) {
-  Matrix both(input.size(), 2);
-  both << input, input + change;
-  SimulationOptions options;
-  options.samples = 4000;
-  options.threads = 1;
-  const Matrix outputs = simulate_joint(network, both, options);
-  const Index n = network.outputs();
-  return std::sqrt((outputs.topRows(n) - outputs.bottomRows(n)).colwise().squaredNorm().mean());
-}
-
-Vector random_signs(Generator& generator, Index size) {
-  return Vector::NullaryExpr(size, [&] { return uniform(generator) < 0.5 ? -1.0 : 1.0; });
 }
 
 TEST(LocalChange, IsNotBelowTheCouplingByTheSameWeights) {

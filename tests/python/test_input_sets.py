@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""certify_box(): bounds for every input of a box."""
+"""certify(radius=..) and certify_box(): bounds for every input of a ball or a box."""
 
 import numpy as np
 import pytest
@@ -17,6 +17,36 @@ def net():
             mixcert.Dense(generator.normal(size=(1, 6)), np.zeros(1), weight_variance=0.01 * np.ones((1, 6))),
         ]
     )
+
+
+def test_bounds_hold_in_the_ball(net, tmp_path):
+    x = np.array([0.5, -0.25])
+    point = mixcert.certify(net, x)
+    ball = mixcert.certify(net, x, radius=0.125)
+    assert np.isnan(point.input_change)
+    assert ball.w2_bound >= point.w2_bound + ball.input_change > point.w2_bound
+    assert point.holds_for(x) and not point.holds_for(x + 1e-9)
+    assert ball.holds_for(x + [0.125, -0.125]) and not ball.holds_for(x + [0.126, 0.0])
+    round_ball = mixcert.certify(net, x, radius=0.125, norm="2")
+    assert round_ball.holds_for(x + [0.1, 0.0]) and not round_ball.holds_for(x + [0.125, 0.125])
+    assert "every input within 0.125" in str(ball)
+    there = mixcert.certify(net, x + 0.125)
+    assert abs(there.mixture.mean()[0] - ball.mixture.mean()[0]) <= ball.w2_bound + there.w2_bound
+
+
+def test_files_keep_it(net, tmp_path):
+    results = mixcert.certify(net, np.zeros((3, 2)), radius=0.5)
+    results.save(tmp_path / "r.npz")
+    back = mixcert.load_results(tmp_path / "r.npz")
+    assert back[1].input_change == results[1].input_change
+    assert back[1].holds_for([0.5, 0.5]) and not back[1].holds_for([0.6, 0.0])
+
+
+def test_refusals(net):
+    with pytest.raises(ValueError, match="joint"):
+        mixcert.certify(net, np.zeros((2, 2)), radius=0.5, joint=True)
+    with pytest.raises(ValueError, match="radius"):
+        mixcert.certify(net, np.zeros((2, 2)), norm="2")
 
 
 def test_cells_cover_the_box_and_hold(net):
@@ -54,7 +84,7 @@ def test_files_keep_cells(net, tmp_path):
         assert other.holds_for(one.inputs)
 
 
-def test_refusals(net):
+def test_refused_boxes(net):
     for arguments in ([1.0, -1.0], [np.zeros(3), np.ones(3)], [0.0, np.inf]):
         with pytest.raises(ValueError):
             mixcert.certify_box(net, *arguments)
