@@ -31,6 +31,7 @@ from ._answers import (
     Moments,
     Predictive,
     Probability,
+    RobustClasses,
     SimulatedAnswers,
     SimulatedIntervals,
 )
@@ -61,6 +62,7 @@ from ._network import Network, simulate
 from ._proof import NotProven, check
 from ._result import Result
 from ._result_list import ResultList, load_results
+from ._robust import robust_classes
 from ._transport import Quantization, gelbrich, mw2, quantize, wasserstein2
 from ._tune import TuneResult, tune
 
@@ -102,6 +104,7 @@ __all__ = [
     "Residual",
     "Result",
     "ResultList",
+    "RobustClasses",
     "SimulatedAnswers",
     "SimulatedIntervals",
     "TuneResult",
@@ -119,6 +122,7 @@ __all__ = [
     "load_results",
     "mw2",
     "quantize",
+    "robust_classes",
     "simulate",
     "tune",
     "wasserstein2",

@@ -53,6 +53,18 @@ class ClassProbabilities(NamedTuple):
     margins: Interval
 
 
+class RobustClasses(NamedTuple):
+    """Of every input x of a call: what holds at all inputs of the ball around x."""
+
+    predicted: np.ndarray  #: [inputs], the class with the largest mean output at x
+    by_mean: np.ndarray  #: [inputs], it is proven to have the largest mean output at every input of the ball
+    margins: Interval  #: [inputs, classes], by how much its mean output exceeds the others'; holds in the ball
+    #: [inputs], at every input of the ball a network drawn from the law gives it the largest output with at least this
+    #: probability
+    votes: np.ndarray
+    by_vote: np.ndarray  #: [inputs], that is more than one half
+
+
 class Probability(NamedTuple):
     """The ends hold but for `failure_probability`, which is zero unless they come from samples."""
 

@@ -111,7 +111,8 @@ std::string terms_of_layers(const Result& result) {
     row.metric = layer.metric;
     row.theorems = theorem_in_words(layer.theorem);
   }
-  return rows.empty() ? "" : "\n" + layer_table(rows, "carried to the output");
+  const std::string rest = std::isnan(result.input_change) ? "" : "; the inputs around have the rest";
+  return rows.empty() ? "" : "\n" + layer_table(rows, "carried to the output" + rest);
 }
 
 std::string estimates(const TwoSidedStatistics& statistics) {

@@ -90,3 +90,59 @@ def test_refused_boxes(net):
             mixcert.certify_box(net, *arguments)
     with pytest.raises(ValueError, match="radius"):
         mixcert.certify_box(net, 0.0, 1.0, radius=0.1)
+
+
+@pytest.fixture
+def classifier():
+    generator = np.random.default_rng(5)
+    layers = []
+    for inputs, outputs in ((4, 12), (12, 3)):
+        weight = generator.normal(size=(outputs, inputs)) / np.sqrt(inputs)
+        layers += [mixcert.Dense(weight, weight_variance=np.full((outputs, inputs), 1e-3)), "relu"]
+    return mixcert.Network(layers[:-1])
+
+
+def test_robust_classes_hold_in_the_ball(classifier):
+    generator = np.random.default_rng(6)
+    inputs = generator.normal(size=(40, 4))
+    radius = 0.03
+    robust = mixcert.robust_classes(classifier, inputs, radius)
+    assert 0 < robust.by_mean.sum() < len(inputs) and 0 < robust.by_vote.sum() < len(inputs)
+    for x, predicted, by_mean, votes, (lower, upper) in zip(
+        inputs, robust.predicted, robust.by_mean, robust.votes, zip(robust.margins.lower, robust.margins.upper)
+    ):
+        near = x + generator.uniform(-radius, radius, size=(5, 4))
+        draws = mixcert.simulate(classifier, near, samples=4000, seed=1)
+        means = draws.mean(axis=1)
+        margins = means[:, [predicted]] - means
+        # Six standard errors of the draws.
+        slack = 6 * (draws[:, :, [predicted]] - draws).std(axis=1) / np.sqrt(4000)
+        assert (margins >= lower - slack).all() and (margins <= upper + slack).all()
+        share = (draws.argmax(axis=2) == predicted).mean(axis=1)
+        assert (share >= votes - 6 * np.sqrt(0.25 / 4000)).all()
+        if by_mean:
+            assert (mixcert.certify(classifier, near).mean().argmax(axis=1) == predicted).all()
+
+
+def test_differences_say_more_than_all_outputs_together(classifier):
+    inputs = np.random.default_rng(7).normal(size=(30, 4))
+    together = mixcert.certify(classifier, inputs, radius=0.03)
+    mean = together.mean()
+    place = np.arange(len(inputs))
+    robust = mixcert.robust_classes(classifier, inputs, 0.03)
+    for other in range(3):
+        chosen = robust.predicted != other
+        gap = (mean[place, robust.predicted] - mean[:, other])[chosen]
+        by_all = gap - np.sqrt(2.0) * together.w2_bound[chosen]
+        assert (robust.margins.lower[chosen, other] > by_all).all()
+
+
+def test_robust_classes_of_one_input_and_refusals(classifier, net):
+    robust = mixcert.robust_classes(classifier, np.ones(4), 0.0)
+    assert robust.predicted.shape == (1,) and robust.margins.lower.shape == (1, 3)
+    with pytest.raises(ValueError, match="two outputs"):
+        mixcert.robust_classes(net, np.zeros((2, 2)), 0.1)
+    with pytest.raises(ValueError, match="joint"):
+        mixcert.robust_classes(classifier, np.zeros((2, 4)), 0.1, joint=True)
+    with pytest.raises(ValueError, match="radius"):
+        mixcert.robust_classes(classifier, np.zeros((2, 4)), -0.1)

@@ -186,6 +186,13 @@ Section subject_section(const CertifyContents& c) {
   return {"What was certified", {facts}};
 }
 
+/// What each layer adds, and what makes the bound hold at other inputs too; means over inputs.
+std::vector<LayerTerms> terms_of_bound(const CertifyContents& c) {
+  std::vector<LayerTerms> all = c.layers;
+  if (!c.holds_at.empty()) all.push_back({"inputs around", 0.0, mean_of(c.change_sum, c)});
+  return all;
+}
+
 Table layer_table(const CertifyContents& c) {
   Table table{"Contributions of the layers",
               {{"layer", Column::Kind::Text},
@@ -198,21 +205,24 @@ Table layer_table(const CertifyContents& c) {
                {"metric", Column::Kind::Text},
                {"bounded by", Column::Kind::Text}},
               {}};
+  const std::vector<LayerTerms> all = terms_of_bound(c);
   double total = 0.0;
-  for (const LayerTerms& layer : c.layers) total += layer.local + layer.compression;
-  for (std::size_t k = 0; k < c.layers.size(); ++k) {
-    const LayerTerms& terms = c.layers[k];
-    const LayerReport& detail = c.layer_details[k];
+  for (const LayerTerms& terms : all) total += terms.local + terms.compression;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const LayerTerms& terms = all[k];
     const double share = total > 0.0 ? (terms.local + terms.compression) / total : 0.0;
-    table.rows.push_back({word_cell(terms.layer),
-                          bound_cell(terms.local),
-                          bound_cell(terms.compression),
-                          {fmt::format("{:.0f} %", 100.0 * share), share},
-                          number_cell(detail.gain),
-                          count_cell(detail.components),
-                          count_cell(detail.points),
-                          word_cell(detail.metric),
-                          word_cell(theorem_in_words(detail.theorem))});
+    std::vector<Cell> row = {word_cell(terms.layer),
+                             bound_cell(terms.local),
+                             bound_cell(terms.compression),
+                             {fmt::format("{:.0f} %", 100.0 * share), share}};
+    if (k < c.layers.size()) {
+      const LayerReport& detail = c.layer_details[k];
+      row.insert(row.end(), {number_cell(detail.gain), count_cell(detail.components), count_cell(detail.points),
+                             word_cell(detail.metric), word_cell(theorem_in_words(detail.theorem))});
+    } else {
+      row.insert(row.end(), {word_cell(""), word_cell(""), word_cell(""), word_cell(""), word_cell("M.9")});
+    }
+    table.rows.push_back(std::move(row));
   }
   return table;
 }
@@ -224,11 +234,12 @@ void add_error_section(const CertifyContents& c, Page& page) {
   figure.caption = std::string(
                        "Local: replacing the layer\u2019s output by a simpler law. Compression: merging "
                        "components before that. Both carried to the output") +
-                   (c.inputs > 1 ? ", mean over inputs." : ".");
+                   (c.inputs > 1 ? ", mean over inputs." : ".") +
+                   (c.holds_at.empty() ? "" : " Inputs around: what makes the bound hold at all of them.");
   figure.alternative =
       "Stacked bars of the contributions of the hidden layers; the table below has the numbers.";
   figure.legend = {{Mark::Bound, "local"}, {Mark::BoundSoft, "compression"}};
-  figure.spec = layers_chart(c.layers);
+  figure.spec = layers_chart(terms_of_bound(c));
   page.sections.push_back({"Where the error comes from", {FigureRow{{figure}}, layer_table(c)}});
 }
 

@@ -184,8 +184,9 @@ std::string CertifyReport::mean_terms() const {
     rows.push_back({neurons(k), sum.components, sum.points, sum.compression / n, sum.local / n, sum.gain,
                     share, listed(sum.metrics), listed(sum.theorems)});
   }
-  return "\n" +
-         layer_table(rows, count_ > 1 ? "mean over inputs, carried to the output" : "carried to the output");
+  std::string how = count_ > 1 ? "mean over inputs, carried to the output" : "carried to the output";
+  if (!std::isnan(change_sum_)) how += "; the inputs around have the rest";
+  return "\n" + layer_table(rows, how);
 }
 
 std::string CertifyReport::bound_line() const {
