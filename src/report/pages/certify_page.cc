@@ -217,8 +217,9 @@ Table layer_table(const CertifyContents& c) {
                              {fmt::format("{:.0f} %", 100.0 * share), share}};
     if (k < c.layers.size()) {
       const LayerReport& detail = c.layer_details[k];
-      row.insert(row.end(), {number_cell(detail.gain), count_cell(detail.components), count_cell(detail.points),
-                             word_cell(detail.metric), word_cell(theorem_in_words(detail.theorem))});
+      row.insert(row.end(),
+                 {number_cell(detail.gain), count_cell(detail.components), count_cell(detail.points),
+                  word_cell(detail.metric), word_cell(theorem_in_words(detail.theorem))});
     } else {
       row.insert(row.end(), {word_cell(""), word_cell(""), word_cell(""), word_cell(""), word_cell("M.9")});
     }
