@@ -15,6 +15,7 @@
 #include "mixcert/core/error.h"
 #include "mixcert/io/input_file.h"
 #include "mixcert/io/model_file.h"
+#include "train/divergence.h"
 #include "train/train.h"
 
 namespace mixcert::lab {
@@ -128,6 +129,9 @@ Subject prepare_subject(const Context& context, const NetworkSpec& spec, Index c
     load_points(context, count, subject);
     subject.network.push_back(load_network(subject.model));
   } catch (const FileError& error) {
+    subject.gap = error.what();
+    return subject;
+  } catch (const Diverged& error) {
     subject.gap = error.what();
     return subject;
   }

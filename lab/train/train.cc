@@ -13,6 +13,7 @@
 #include "mixcert/io/model_file.h"
 #include "train/adam_learner.h"
 #include "train/checkpoint.h"
+#include "train/divergence.h"
 #include "train/feature_learner.h"
 #include "train/model_output.h"
 #include "train/train_metadata.h"
@@ -72,6 +73,7 @@ class TrainingRun {
   void run_stage(const std::string& name, Trainer& trainer, Stage stage);
   void keep(const Trainer& trainer, Stage stage) const;
   void measure(const Learner& learner, const StageData& examples);
+  void refuse_what_diverged() const;
   void write_files(const StageData& examples, const ParameterLaw& kernels, const ParameterLaw& dense);
   void write_backbone_files(const StackNet& whole, const StageData& examples, const ParameterLaw& dense,
                             const Metadata& metadata);
@@ -211,6 +213,7 @@ void TrainingRun::train_rest(const StackNet& net, const StageData& examples) {
   summary_.history = trainer.history();
   summary_.seconds = seconds();
   measure(whole, examples);
+  refuse_what_diverged();
   ParameterLaw law;
   if (const auto* vogn = dynamic_cast<const VognLearner*>(learner.get())) {
     law = {vogn->mean(), vogn->variance()};
@@ -249,6 +252,17 @@ void TrainingRun::measure(const Learner& learner, const StageData& examples) {
   }
   summary_.objective = static_cast<double>(examples.train.size()) * expected + learner.regulariser();
   if (data_.task == Task::Regression) summary_.noise_std = std::sqrt(learner.likelihood().noise_variance());
+}
+
+void TrainingRun::refuse_what_diverged() const {
+  const std::string what = divergence(data_, summary_);
+  if (what.empty()) return;
+  // From a checkpoint at its end the same training would come back here.
+  remove_checkpoint(checkpoint_path_);
+  throw Diverged("training: diverged: " + what +
+                 "; nothing was written; try a smaller --learning-rate than " +
+                 format_number(options_.learning_rate) +
+                 (options_.is_variational() ? ", --warm-up-epochs or a smaller --initial-std" : ""));
 }
 
 void TrainingRun::write_files(const StageData& examples, const ParameterLaw& kernels,

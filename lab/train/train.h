@@ -52,7 +52,7 @@ struct TrainSummary {
 std::filesystem::path checkpoint_path(const TrainOptions& options, const std::filesystem::path& out);
 
 /// Writes `out` and, with a backbone or dropout, files beside it. Throws Interrupted once the
-/// checkpoint is in place.
+/// checkpoint is in place, and Diverged (divergence.h) in place of writing a network that is of no use.
 TrainSummary train(const Dataset& data, const TrainOptions& options, const std::filesystem::path& out,
                    const TrainServices& services = {});
 
