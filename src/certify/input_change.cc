@@ -15,6 +15,10 @@
 namespace mixcert {
 namespace {
 
+/// Of more features the norms of (M.9) take seconds to prepare and are no closer than (M.12) in any ball that
+/// says something (docs/how-to/ball-of-inputs.md): they serve where (M.12) does not hold.
+constexpr Index kMostFeaturesOfBoth = 100;
+
 /// Null where (M.12) does not cover the network or the set; (M.9) serves there.
 std::shared_ptr<const LocalChange> local_change_of(const Network& network, const Options& options,
                                                    const CancelFlag* cancel) {
@@ -34,8 +38,9 @@ InputChange::InputChange(const Ensemble& ensemble, const Options& options, const
         "the network's layers keep their structure (written out as matrices they would be too large), and "
         "bounds for a set of inputs are not known for such networks; certify inputs by themselves");
     MemoryGuard(options.max_memory_in_gib).check_input_norms(member.layer(0));
-    norms_.push_back(kept_input_norms(member, cancel));
     local_.push_back(local_change_of(member, options, cancel));
+    const bool is_enough = local_.back() != nullptr && member.layer(0).inputs() > kMostFeaturesOfBoth;
+    norms_.push_back(is_enough ? nullptr : kept_input_norms(member, cancel));
   }
 }
 
@@ -46,21 +51,24 @@ UpperBound InputChange::in_box(ConstVectorRef input, ConstVectorRef half_widths)
 
 UpperBound InputChange::in_box_at_a_glance(ConstVectorRef input, ConstVectorRef half_widths) const {
   return member_root_mean_square(ensemble_.weights(), [&](Index i) {
-    const Vector reach = ensemble_.member(i).reach(input, half_widths);
-    return norms_[static_cast<std::size_t>(i)]->change_in_box(reach);
+    const auto& norms = norms_[static_cast<std::size_t>(i)];
+    return norms == nullptr ? member_in_box(i, input, half_widths)
+                            : norms->change_in_box(ensemble_.member(i).reach(input, half_widths));
   });
 }
 
 UpperBound InputChange::member_in_box(Index i, ConstVectorRef input, ConstVectorRef half_widths) const {
   const Network& network = ensemble_.member(i);
-  const auto place = static_cast<std::size_t>(i);
+  const auto& norms = norms_[static_cast<std::size_t>(i)];
+  const auto& local = local_[static_cast<std::size_t>(i)];
   const Vector reach = network.reach(input, half_widths);
-  const UpperBound anywhere = norms_[place]->change_in_box(reach);
-  if (local_[place] == nullptr) return anywhere;
+  if (local == nullptr) return norms->change_in_box(reach);
   const Vector features = network.features(input).values;
   const Vector seen = network.activation(0).apply(features);
   const double rounding = network.activation(0).value_error(features.lpNorm<Eigen::Infinity>());
-  const UpperBound here = local_[place]->in_box(seen, (enlarged(reach).array() + rounding).matrix());
+  const UpperBound here = local->in_box(seen, (enlarged(reach).array() + rounding).matrix());
+  if (norms == nullptr) return here;
+  const UpperBound anywhere = norms->change_in_box(reach);
   return here.upper < anywhere.upper ? here : anywhere;
 }
 

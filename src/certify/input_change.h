@@ -36,7 +36,7 @@ class InputChange {
   [[nodiscard]] UpperBound member_in_box(Index i, ConstVectorRef input, ConstVectorRef half_widths) const;
 
   Ensemble ensemble_;
-  // One per member; null where it is not covered.
+  // One per member, at least one of the two; null where it is not covered or not needed.
   std::vector<std::shared_ptr<const InputNorms>> norms_;
   std::vector<std::shared_ptr<const LocalChange>> local_;
 };
