@@ -15,8 +15,8 @@
 namespace mixcert {
 namespace {
 
-/// Of more features the norms of (M.9) take seconds to prepare and are no closer than (M.12) in any ball that
-/// says something (docs/how-to/ball-of-inputs.md): they serve where (M.12) does not hold.
+/// Of more features (M.9)'s norms take a second to prepare, and are closer than (M.12) only in balls so large
+/// that little is certified (by a fifth at most, MNIST): they serve where (M.12) does not hold.
 constexpr Index kMostFeaturesOfBoth = 100;
 
 /// Null where (M.12) does not cover the network or the set; (M.9) serves there.

@@ -4,9 +4,11 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/stop.h"
 #include "mixcert/core/error.h"
+#include "mixture/symmetric_eigen.h"
 #include "mixture/verified_norm.h"
 #include "sensitivity/error_norm.h"
 #include "sensitivity/mean_slopes.h"
@@ -18,10 +20,10 @@ namespace {
 constexpr double kRaised = 1.0 + 1e-9;
 /// Half-widths below this share of the widest count as this: their squares underflow.
 constexpr double kNarrowest = 1e-140;
+/// Of the metric of columns, which belongs to the network: one or two per cent farther than the best.
+constexpr int kSweepsOnce = 4;
 /// What underflow can hide of a deviation.
 constexpr double kDeviationFloor = 1e-150;
-/// Of more features the largest singular value is closer than sums over pairs, and found in less time.
-constexpr Index kMostPairs = 16;
 
 /// L' with L L' >= Q: of Q and what rounding in its factorisation can take away.
 Matrix root_of(const OutputNorm& norm) {
@@ -34,21 +36,43 @@ Matrix root_of(const OutputNorm& norm) {
   return factor.matrixU();
 }
 
-/// No less than |P e| for every e with |e_j| <= 1: rows by themselves, pairs of columns, or the largest
-/// singular value, which is the closest of them for many columns and several rows.
-double largest_image(const Matrix& p) {
-  const double by_rows = p.rowwise().lpNorm<1>().squaredNorm();
-  const auto columns = static_cast<double>(p.cols());
-  double least = by_rows;
-  if (p.rows() > 1 && p.cols() <= kMostPairs)
-    least = std::min(least, (p.transpose() * p).lpNorm<1>() + rounding_gamma(p.rows() + 2) * by_rows);
-  if (p.rows() > 1 && p.cols() > 1 && least > 0.0 && std::isfinite(least)) {
-    // In units of its size: eigenvalues of tiny numbers are not found.
-    const double size = std::sqrt(by_rows);
-    const double norm = spectral_norm(p / size);
-    least = std::min(least, by_rows * columns * norm * norm);
+/// Orthonormal combinations of a matrix' rows, those of the largest images.
+Matrix leading_rows(const Matrix& matrix) {
+  constexpr Index kMostRows = 16;
+  const Matrix vectors = symmetric_eigen(matrix * matrix.transpose()).vectors;
+  return vectors.rightCols(std::min(kMostRows, vectors.cols())).transpose();
+}
+
+/// y > 0 for which sum_j y_j times the largest eigenvalue of P diag(y)^-1 P' is small: the ascent of (M.7)
+/// with vectors S'P_j of as many dimensions as P has rows, a few sweeps of it.
+Vector column_metric(const Matrix& p, int sweeps) {
+  const auto positive = [](const Vector& y) -> Vector { return y.cwiseMax(1e-9 * y.maxCoeff()); };
+  Vector y = positive(p.colwise().norm().transpose());
+  Matrix s = Matrix::Identity(p.rows(), p.rows());
+  for (int sweep = 0; sweep < sweeps; ++sweep) {
+    s = p * (y.cwiseInverse().asDiagonal() * (p.transpose() * s));
+    s /= s.norm();
+    y = positive((s.transpose() * p).colwise().norm().transpose());
   }
-  return std::sqrt(least);
+  return y;
+}
+
+/// No less than |P e| for every e with |e_j| <= 1, from any y > 0: e'P'P e <= lambda sum_j y_j where
+/// diag(lambda y) >= P'P.
+double image_by(const Vector& y, const Matrix& p) {
+  // What underflowed says nothing.
+  if (!(y.minCoeff() > 0.0)) return std::numeric_limits<double>::infinity();
+  return kRaised * spectral_norm(p * y.cwiseSqrt().cwiseInverse().asDiagonal()) * std::sqrt(y.sum());
+}
+
+/// The same, rows by themselves or together; the ascent looks at `leading` combinations of the rows alone.
+double largest_image(const Matrix& leading, const Matrix& p) {
+  constexpr int kSweeps = 8;
+  const double apart = p.rowwise().lpNorm<1>().norm();
+  if (p.rows() == 1 || p.cols() == 1 || !(apart > 0.0) || !std::isfinite(apart)) return apart;
+  // In units of its size: eigenvalues of tiny numbers are not found.
+  const Matrix unit = p / apart;
+  return apart * std::min(1.0, image_by(column_metric(leading * unit, kSweeps), unit));
 }
 
 }  // namespace
@@ -59,6 +83,7 @@ struct LocalChange::Neurons {
   Vector moved;                             ///< no less than the change of a mean
   Vector noise;                             ///< no less than the deviation of a change
   Matrix scaled;                            ///< M H, H the half-widths
+  Vector unit;                              ///< the half-widths
 };
 
 bool LocalChange::covers(const Network& network) {
@@ -92,6 +117,9 @@ LocalChange::LocalChange(const Network& network, const CancelFlag* cancel)
     behind.diagonal = kRaised * (squares + behind.rest);
     behind.metric = feasible_diagonal(second_moment(norm, next, network.mask(1)), Vector::Ones(next.inputs()),
                                       semidefinite_form());
+    behind.leading = leading_rows(behind.root);
+    behind.columns =
+        column_metric(behind.metric.cwiseSqrt().asDiagonal() * first_.weight_mean(), kSweepsOnce);
     behind_.push_back(std::move(behind));
   }
 }
@@ -104,6 +132,7 @@ LocalChange::Neurons LocalChange::neurons_in(ConstVectorRef seen, ConstVectorRef
   if (const Matrix* variances = independent_variances(first_.weights()))
     neurons.noise = kRaised * ((*variances * unit.cwiseAbs2()).cwiseSqrt().array() + kDeviationFloor);
   neurons.scaled = first_.weight_mean() * unit.asDiagonal();
+  neurons.unit = unit;
   const DenseLayer::Pushed law = first_.push(seen, 1);
   const Vector deviations = positive_part(law.covariances.front().variances()).cwiseSqrt();
   const Vector rounding =
@@ -122,28 +151,26 @@ LocalChange::Neurons LocalChange::neurons_in(ConstVectorRef seen, ConstVectorRef
   return neurons;
 }
 
-namespace {
-
-/// No less than (sum_i weights_i (M d)_i^2)^{1/2} for every d of the box: each neuron by itself, or together.
-double weighted_means(const Vector& weights, const Vector& moved, const Matrix& scaled) {
-  const double apart = std::sqrt(weights.dot(moved.cwiseAbs2()));
-  if (scaled.cols() == 1) return apart;
-  return std::min(apart, largest_image(weights.cwiseSqrt().asDiagonal() * scaled));
+/// No less than (sum_i weights_i (M d)_i^2)^{1/2} for every d of the box: each neuron by itself, or together,
+/// with the metric of the columns that `behind` has.
+double LocalChange::weighted_means(const Vector& weights, const Behind& behind, const Neurons& neurons) {
+  const double apart = std::sqrt(weights.dot(neurons.moved.cwiseAbs2()));
+  if (neurons.scaled.cols() == 1 || !(apart > 0.0) || !std::isfinite(apart)) return apart;
+  const Matrix image = (weights.cwiseSqrt() / apart).asDiagonal() * neurons.scaled;
+  return apart * std::min(1.0, image_by(behind.columns.cwiseProduct(neurons.unit), image));
 }
-
-}  // namespace
 
 double LocalChange::change_behind(const Behind& behind, const Neurons& neurons) {
   const Vector noise = neurons.noise.cwiseAbs2(), spread = neurons.spread.cwiseAbs2();
   const Matrix image = behind.root * neurons.centre.asDiagonal() * neurons.scaled;
   const Vector sizes = behind.root.cwiseAbs() * neurons.centre.cwiseAbs().cwiseProduct(neurons.moved);
   const double rounding = rounding_gamma(neurons.centre.size() + 8) * sizes.norm();
-  const double coherent = kRaised * (largest_image(image) + rounding);
+  const double coherent = kRaised * (largest_image(behind.leading, image) + rounding);
   const Vector apart =
       behind.rest.cwiseProduct(neurons.centre.cwiseAbs2()) + behind.diagonal.cwiseProduct(spread);
-  const double scattered = weighted_means(apart, neurons.moved, neurons.scaled);
+  const double scattered = weighted_means(apart, behind, neurons);
   const Vector unknown = behind.metric.cwiseProduct(neurons.radius.cwiseAbs2());
-  const double bent = weighted_means(unknown, neurons.moved, neurons.scaled);
+  const double bent = weighted_means(unknown, behind, neurons);
   const double of_means = std::sqrt(behind.metric.dot(spread.cwiseProduct(noise)));
   const double of_noise = std::sqrt(behind.diagonal.dot(neurons.steepest.cwiseAbs2().cwiseProduct(noise)));
   return kRaised * behind.factor * (std::hypot(coherent, scattered) + bent + of_means + of_noise);

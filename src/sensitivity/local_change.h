@@ -33,11 +33,17 @@ class LocalChange {
     double factor = 1.0;
     Matrix root;
     Vector rest, diagonal, metric;
+    // Guesses that any change leaves valid: where |root d| is large, and the best metric of the first layer's
+    // columns for half-widths of one.
+    Matrix leading;
+    Vector columns;
   };
   struct Neurons;
 
   /// The half-widths are `widest` times `unit`.
   [[nodiscard]] Neurons neurons_in(ConstVectorRef seen, ConstVectorRef unit, double widest) const;
+  [[nodiscard]] static double weighted_means(const Vector& weights, const Behind& behind,
+                                             const Neurons& neurons);
   [[nodiscard]] static double change_behind(const Behind& behind, const Neurons& neurons);
 
   DenseLayer first_;

@@ -122,6 +122,50 @@ TEST(LocalChange, IsCloseInOneDimensionAndCloserThanSteepestSlopes) {
   }
 }
 
+/// Slopes that may be anything in a set so large leave steepest slopes, but for what is counted twice.
+TEST(LocalChange, IsNotFarFromSteepestSlopesInLargeSets) {
+  for (const ActivationFunction function : {ActivationFunction::Relu, ActivationFunction::Tanh}) {
+    for (const Index outputs : {1, 3, 20}) {
+      NetworkRecipe recipe;
+      recipe.widths = {40, 30, outputs};
+      recipe.activation = function;
+      recipe.deviation = 1e-4;
+      recipe.mean_scale = 1.0;
+      const Network network = random_network(recipe);
+      const LocalChange local(network, nullptr);
+      const InputNorms norms(network, nullptr);
+      for (const double radius : {1.0, 10.0, 1000.0}) {
+        const Vector widths = Vector::Constant(40, radius);
+        EXPECT_LE(local.in_box(Vector::Zero(40), widths).upper, 1.6 * norms.change_in_box(widths).upper);
+      }
+    }
+  }
+}
+
+/// Many features of different half-widths: the metric of the columns is that of other half-widths.
+TEST(LocalChange, IsNotBelowTheCouplingForManyFeatures) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Generator generator = make_generator(seed, Stream::Example);
+    NetworkRecipe recipe;
+    recipe.widths = {30, 20, static_cast<Index>(1 + seed % 19)};
+    if (seed % 3 == 0) recipe.widths = {25, 18, 20, 4};
+    recipe.deviation = 0.01;
+    recipe.mean_scale = 1.0;
+    recipe.seed = seed;
+    const Network network = random_network(recipe);
+    const LocalChange local(network, nullptr);
+    const Index n = network.inputs();
+    const Vector input = random_signs(generator, n) * uniform(generator);
+    const Vector widths =
+        Vector::NullaryExpr(n, [&] { return uniform(generator) < 0.2 ? 0.0 : 0.1 * uniform(generator); });
+    const double bound = local.in_box(input, widths).upper;
+    for (int corner = 0; corner < 10; ++corner) {
+      const Vector change = random_signs(generator, n).cwiseProduct(widths);
+      EXPECT_LE(0.9 * coupled_change(network, input, change), bound) << "seed " << seed;
+    }
+  }
+}
+
 TEST(LocalChange, HasNoScale) {
   const Network network = random_network({});
   const LocalChange local(network, nullptr);
