@@ -26,7 +26,6 @@ const Kind kKinds[] = {
      [](TrainOptions& o) {
        o.patience = 2;
        o.validation_fraction = 0.25;
-       o.learning_rate = 0.1;
        o.epochs = 40;
      }},
     {"Ivon", false, [](TrainOptions& o) { o.inference = Inference::Ivon; }},
@@ -141,13 +140,13 @@ class CheckpointTest : public ::testing::Test {
 };
 
 TEST_F(CheckpointTest, OfOtherOptionsIsRefused) {
-  options_.learning_rate = 0.02;
+  options_.learning_rate = 0.005;
   try {
     train(data_, options_, out());
     FAIL() << "another training was continued";
   } catch (const FileError& error) {
     const std::string message = error.what();
-    EXPECT_NE(message.find("--learning-rate '0.01', here it is '0.02'"), std::string::npos) << message;
+    EXPECT_NE(message.find("--learning-rate '0.01', here it is '0.005'"), std::string::npos) << message;
   }
   options_.restart = true;
   EXPECT_NO_THROW(train(data_, options_, out()));
