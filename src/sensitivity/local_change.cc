@@ -24,6 +24,11 @@ constexpr double kNarrowest = 1e-140;
 constexpr int kSweepsOnce = 4;
 /// What underflow can hide of a deviation.
 constexpr double kDeviationFloor = 1e-150;
+/// Changes of neurons below this share of the largest count as this: their squares underflow.
+constexpr double kLeastChange = 1e-150;
+/// More than what underflow hides of a norm's sums where the largest change of a neuron is one: slopes and
+/// weights whose squares underflow, times norms of 2^100 (R.9).
+constexpr double kLost = 1e-120;
 
 /// L' with L L' >= Q: of Q and what rounding in its factorisation can take away.
 Matrix root_of(const OutputNorm& norm) {
@@ -77,13 +82,26 @@ double largest_image(const Matrix& leading, const Matrix& p) {
 
 }  // namespace
 
-/// The first hidden layer while the input is in the box, in units of its widest side.
+/// The first hidden layer while the input is in the box. Changes of pre-activations are in units of `size`
+/// times the widest side of the box: that of weights of 1e-150 at inputs of 1e150 is ordinary, and squares of
+/// either are not.
 struct LocalChange::Neurons {
+  double size = 1.0;                        ///< a power of two
   Vector centre, radius, spread, steepest;  ///< of slopes
   Vector moved;                             ///< no less than the change of a mean
   Vector noise;                             ///< no less than the deviation of a change
   Matrix scaled;                            ///< M H, H the half-widths
-  Vector unit;                              ///< the half-widths
+  Vector unit;                              ///< the half-widths, in units of the widest alone
+
+  /// Brings the largest change to between one and two: only exponents differ.
+  void choose_size() {
+    const double largest = std::max(moved.maxCoeff(), noise.maxCoeff());
+    if (!(largest > 0.0) || !std::isfinite(largest)) return;
+    size = std::ldexp(1.0, std::ilogb(largest));
+    moved = larger_or_nan(moved / size, kLeastChange);
+    noise = larger_or_nan(noise / size, kLeastChange);
+    scaled /= size;
+  }
 };
 
 bool LocalChange::covers(const Network& network) {
@@ -148,6 +166,7 @@ LocalChange::Neurons LocalChange::neurons_in(ConstVectorRef seen, ConstVectorRef
     neurons.spread(i) = slope.spread;
     neurons.steepest(i) = activation.lipschitz().upper;
   }
+  neurons.choose_size();
   return neurons;
 }
 
@@ -173,7 +192,7 @@ double LocalChange::change_behind(const Behind& behind, const Neurons& neurons) 
   const double bent = weighted_means(unknown, behind, neurons);
   const double of_means = std::sqrt(behind.metric.dot(spread.cwiseProduct(noise)));
   const double of_noise = std::sqrt(behind.diagonal.dot(neurons.steepest.cwiseAbs2().cwiseProduct(noise)));
-  return kRaised * behind.factor * (std::hypot(coherent, scattered) + bent + of_means + of_noise);
+  return kRaised * behind.factor * (std::hypot(coherent, scattered) + bent + of_means + of_noise + kLost);
 }
 
 UpperBound LocalChange::in_box(ConstVectorRef seen, ConstVectorRef half_widths) const {
@@ -184,7 +203,7 @@ UpperBound LocalChange::in_box(ConstVectorRef seen, ConstVectorRef half_widths) 
   const Neurons neurons = neurons_in(seen, unit, widest);
   double sum = 0.0;
   for (const Behind& behind : behind_) sum += change_behind(behind, neurons);
-  return UpperBound::exact(enlarged(widest * sum));
+  return UpperBound::exact(enlarged(widest * neurons.size * sum));
 }
 
 }  // namespace mixcert

@@ -18,9 +18,10 @@ Options at_points();
 /// No more than W2(a, b) (Gelbrich, with the variances pooled).
 double least_distance(const GaussianMixture& a, const GaussianMixture& b);
 
-/// Boxes of `networks` random networks in at most `cells` cells. At each of `points` inputs of a box, drawn,
-/// or found by steps towards what contradicts the bound most: some cell holds it, and no cell that does is
-/// contradicted by the certificate there.
+/// Boxes of `networks` random networks in at most `cells` cells. At each of `points` inputs drawn in a box,
+/// and at an input of every cell found by gradient ascent of what contradicts its bound: some cell holds it,
+/// and none that does is contradicted by the mean and the deviations there, which are the network's own or,
+/// where those are not known exactly, within the certificate at that input.
 void check_boxes(std::uint64_t networks, Index cells, Index points);
 
 }  // namespace mixcert::testing

@@ -8,7 +8,7 @@
 namespace mixcert::testing {
 namespace certify_box_heavy_test {
 
-TEST(CertifyBoxHeavy, CellsCoverAndHold) { check_boxes(500, 60, 400); }
+TEST(CertifyBoxHeavy, CellsCoverAndHold) { check_boxes(500, 60, 10000); }
 
 }  // namespace certify_box_heavy_test
 }  // namespace mixcert::testing

@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
+#include "network/ordinary_scale.h"
 #include "sensitivity/coupled_change.h"
 #include "sensitivity/input_norms.h"
 #include "sensitivity/mean_slopes.h"
@@ -175,6 +177,35 @@ TEST(LocalChange, HasNoScale) {
   EXPECT_NEAR(local.in_box(input, Vector::Constant(2, 1e-200)).upper / 1e-200, one / 1e-9, 1e-5 * one / 1e-9);
   EXPECT_GT(local.in_box(input, Vector{{1e-3, 0.0}}).upper, 0.0);
   EXPECT_TRUE(std::isfinite(local.in_box(input, Vector::Constant(2, 1e100)).upper));
+}
+
+/// The network of inputs and outputs in other units: 2^-inputs times the first weights, 2^outputs times the
+/// last layer.
+Network in_units(const Network& network, int inputs, int outputs) {
+  return Network({*scaled_by_powers(network.layer(0), -inputs, 0),
+                  *scaled_by_powers(network.layer(1), outputs, outputs)},
+                 {network.activation(0), network.activation(1)}, {network.mask(0), network.mask(1)},
+                 network.shared_front(), network.has_own_noise());
+}
+
+/// Squares of weights and of half-widths alone are no numbers there, and those of changes at the output.
+TEST(LocalChange, IsTheSameInOtherUnits) {
+  for (const auto function : {ActivationFunction::Relu, ActivationFunction::Tanh}) {
+    NetworkRecipe recipe;
+    recipe.widths = {3, 9, 2};
+    recipe.activation = function;
+    const Network network = random_network(recipe);
+    const Vector input{{0.5, -0.25, 1.0}}, widths{{0.1, 0.2, 0.0}};
+    const double ordinary = LocalChange(network, nullptr).in_box(input, widths).upper;
+    for (const auto& [inputs, outputs] :
+         {std::pair(0, -130), {460, 0}, {460, -130}, {-400, -130}, {440, 90}}) {
+      const LocalChange other(in_units(network, inputs, outputs), nullptr);
+      const double scale = std::ldexp(1.0, inputs);
+      const double bound = std::ldexp(other.in_box(scale * input, scale * widths).upper, -outputs);
+      EXPECT_GE(bound, (1.0 - 1e-6) * ordinary) << "units of 2^" << inputs << " and 2^" << outputs;
+      EXPECT_LE(bound, 1.05 * ordinary) << "units of 2^" << inputs << " and 2^" << outputs;
+    }
+  }
 }
 
 TEST(LocalChange, CoversIndependentNormalsBehindTheFirstLayer) {
