@@ -8,6 +8,7 @@
 
 #include "ball_matrix.h"
 #include "model.h"
+#include "rounded_product.h"
 #include "safetensors.h"
 
 namespace mixcert_check {
@@ -17,6 +18,7 @@ struct Norm {
   Ball factor;
   Balls diagonal;   ///< of Q
   BallMatrix gram;  ///< M'QM, M the mean weights of the layer
+  DoubleMatrix rounded_gram{gram};
 };
 
 /// The proof says that an inequality holds, and it could not be shown to. Exit status 1.

@@ -13,6 +13,11 @@ void add_bias(const Layer& layer, GaussianLaw& law) {
   for (std::size_t l = 0; l < law.mean.size(); ++l) law.mean[l] += layer.bias_mean[l];
 }
 
+/// A matrix of a layer times a vector.
+Balls product(const BallMatrix& exact, const DoubleMatrix* rounded, const Balls& vector) {
+  return rounded != nullptr ? rounded->times(vector) : exact.times(vector);
+}
+
 /// Variances from the covariance, which is complete.
 void read_variances(GaussianLaw& law) {
   for (slong l = 0; l < law.covariance->rows(); ++l)
@@ -21,14 +26,16 @@ void read_variances(GaussianLaw& law) {
 
 }  // namespace
 
-GaussianLaw first_law(const Layer& layer, const std::vector<double>& input) {
+GaussianLaw first_law(const Layer& layer, const RoundedLayer* rounded, const std::vector<double>& input) {
   const Balls x = balls(input);
   Balls squares;
   for (const Ball& value : x) squares.push_back(square(value));
   GaussianLaw law;
-  law.mean = layer.mean.times(x);
+  law.mean = product(layer.mean, rounded != nullptr ? &rounded->mean : nullptr, x);
   add_bias(layer, law);
-  Balls noise = layer.dependent ? Balls(law.mean.size()) : layer.variance.times(squares);
+  Balls noise(law.mean.size());
+  if (!layer.dependent)
+    noise = product(layer.variance, rounded != nullptr ? &rounded->variance : nullptr, squares);
   if (layer.has_independent_outputs()) {
     law.variances = std::move(noise);
     for (std::size_t i = 0; i < law.mean.size(); ++i) law.variances[i] += layer.bias_variance[i];
@@ -41,8 +48,12 @@ GaussianLaw first_law(const Layer& layer, const std::vector<double>& input) {
   return law;
 }
 
-Step::Step(const GaussianLaw& law, const Activation& f, const Mask& mask, const Layer& next, Products how)
-    : next_(next), law_(law, f, mask), how_(how) {
+Step::Step(const GaussianLaw& law, const Activation& f, const Mask& mask, const Layer& next,
+           const RoundedLayer* rounded)
+    : next_(next),
+      rounded_(rounded),
+      law_(law, f, mask,
+           {.exact = rounded == nullptr || next.dependent.has_value(), .rounded = rounded != nullptr}) {
   noise_error_.assign(next.bias_mean.size(), Ball(0.0));
   compute_noise(f.has_convex_size() && !mask.is_random);
   if (next.dependent) compute_dependent_noise(f);
@@ -54,8 +65,10 @@ void Step::compute_noise(bool convex) {
   noise_mean_.assign(next_.bias_mean.size(), Ball(0.0));
   if (!next_.correlated_bias) noise_mean_ = balls(next_.bias_variance);
   if (!next_.is_random) return;
-  const Balls added = next_.variance.times(law_.second),
-              variances = law_.variances_of_squares(next_.variance, how_);
+  const Balls added =
+      product(next_.variance, rounded_ != nullptr ? &rounded_->variance : nullptr, law_.second);
+  const Balls variances = rounded_ != nullptr ? law_.variances_of_squares(rounded_->variance)
+                                              : law_.variances_of_squares(next_.variance);
   for (std::size_t l = 0; l < noise_mean_.size(); ++l) {
     const Ball least = noise_mean_[l];
     noise_mean_[l] += added[l];
@@ -100,15 +113,27 @@ Ball Step::dependent_error(const Balls& g) const {
   return Ball(2.0) * total;
 }
 
+BallMatrix Step::carried_covariance() const {
+  if (rounded_ == nullptr) {
+    const BallMatrix &m = next_.mean, factor = m.columns_scaled(law_.gain);
+    BallMatrix made =
+        (law_.correlation ? factor.times(*law_.correlation) : factor).times(factor.transposed());
+    if (law_.is_masked()) made.add(m.columns_scaled(law_.mask_variance).times(m.transposed()));
+    return made;
+  }
+  const DoubleMatrix &m = rounded_->mean, factor = m.columns_scaled(in_doubles(law_.gain));
+  DoubleMatrix made = law_.rounded_correlation
+                          ? rounded_product(rounded_product(factor, *law_.rounded_correlation), factor)
+                          : rounded_product(factor, factor);
+  if (law_.is_masked()) made.add(rounded_product(m.columns_scaled(in_doubles(law_.mask_variance)), m));
+  return made.in_balls();
+}
+
 GaussianLaw Step::pushed() const {
-  const BallMatrix& m = next_.mean;
   GaussianLaw law;
-  law.mean = m.times(law_.mean);
+  law.mean = product(next_.mean, rounded_ != nullptr ? &rounded_->mean : nullptr, law_.mean);
   add_bias(next_, law);
-  const BallMatrix factor = m.columns_scaled(law_.gain);
-  law.covariance =
-      product(law_.correlation ? product(factor, *law_.correlation, how_) : factor, factor, how_);
-  if (law_.is_masked()) law.covariance->add(product(m.columns_scaled(law_.mask_variance), m, how_));
+  law.covariance = carried_covariance();
   if (noise_covariance_) law.covariance->add(*noise_covariance_);
   for (slong l = 0; l < next_.outputs; ++l)
     law.covariance->add(l, l, noise_mean_[static_cast<std::size_t>(l)]);
@@ -117,7 +142,9 @@ GaussianLaw Step::pushed() const {
 }
 
 Ball Step::squared_error(const Norm& norm) const {
-  Ball total = law_.hermite_form(norm.gram, law_.linear) + dot(norm.diagonal, noise_error_);
+  Ball total = rounded_ != nullptr ? law_.hermite_form(norm.rounded_gram, law_.linear)
+                                   : law_.hermite_form(norm.gram, law_.linear);
+  total += dot(norm.diagonal, noise_error_);
   for (slong j = 0; law_.is_masked() && j < norm.gram.rows(); ++j)
     total += positive_part(norm.gram.at(j, j)) * law_.mask_cost[static_cast<std::size_t>(j)];
   return has_roots_ ? total : total + dependent_error(norm.diagonal);

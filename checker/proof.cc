@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "line_distance.h"
-#include "local_error.h"
 #include "moments.h"
 
 namespace mixcert_check {
@@ -79,7 +78,10 @@ Ball output_law_distance(const GaussianLaw& law, const Activation& f, const Laye
 }  // namespace
 
 Proof::Proof(const Model& model, Block head)
-    : model_(model), head_(std::move(head)), output_norm_{output_norm(model)} {
+    : model_(model),
+      head_(std::move(head)),
+      rounded_layers_(model.layers.begin(), model.layers.end()),
+      output_norm_{output_norm(model)} {
   if (head_.text("format") != "mixcert-proof" || head_.text("version") != "1") {
     throw BadFile("expected a mixcert-proof of version 1");
   }
@@ -97,13 +99,14 @@ const std::vector<std::vector<Norm>>& Proof::norms(const std::string& chain) {
 
 Checked Proof::check(const Block& claim) {
   try {
-    return check(claim, Products::Rounded);
+    return check(claim, rounded_layers_);
   } catch (const NotProven&) {
-    return check(claim, Products::Exact);
+    return check(claim, {});
   }
 }
 
-Checked Proof::check(const Block& claim, Products how) {
+Checked Proof::check(const Block& claim, const std::vector<RoundedLayer>& rounded) {
+  const auto in_doubles = [&rounded](std::size_t k) { return rounded.empty() ? nullptr : &rounded[k]; };
   const std::size_t last = model_.layers.size() - 1;
   const long outputs = model_.layers.back().outputs;
   const Json named = Json::parse(claim.text("chains"));
@@ -120,7 +123,8 @@ Checked Proof::check(const Block& claim, Products how) {
   if (!proves_semidefinite(covariance))
     throw NotProven("the covariance was not proven positive semidefinite");
 
-  GaussianLaw law = first_law(model_.layers[0], claim.values("input", {model_.layers[0].inputs}));
+  GaussianLaw law =
+      first_law(model_.layers[0], in_doubles(0), claim.values("input", {model_.layers[0].inputs}));
   const Balls mean = balls(claim.values("mean", {outputs}));
   if (claim.metadata.count("theorem") > 0) {
     const bool applies = claim.text("theorem") == "Y.1" && last == 1 && outputs == 1 && !law.covariance &&
@@ -133,7 +137,7 @@ Checked Proof::check(const Block& claim, Products how) {
   Ball total;
   std::string terms;
   for (std::size_t k = 1; k <= last; ++k) {
-    const Step step(law, model_.activations[k - 1], model_.masks[k - 1], model_.layers[k], how);
+    const Step step(law, model_.activations[k - 1], model_.masks[k - 1], model_.layers[k], in_doubles(k));
     const Ball term = carried(step, k == last ? output_norm_ : norms(chains[k - 1].text())[k]);
     total += term;
     terms += (k > 1 ? ", layer " : "layer ") + length(k) + " " + number(upper_end(term));

@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "error_norm.h"
-#include "rounded_product.h"
+#include "local_error.h"
 
 namespace mixcert_check {
 
@@ -31,12 +30,14 @@ class Proof {
   Checked check(const Block& claim);
 
  private:
-  Checked check(const Block& claim, Products how);
+  /// By layers in doubles, or without: exact.
+  Checked check(const Block& claim, const std::vector<RoundedLayer>& rounded);
   /// Of a chain: its metrics are proven when they are first needed.
   const std::vector<std::vector<Norm>>& norms(const std::string& chain);
 
   const Model& model_;
   Block head_;
+  std::vector<RoundedLayer> rounded_layers_;
   std::vector<Norm> output_norm_;  ///< one
   std::map<std::string, std::vector<std::vector<Norm>>> norms_;
 };

@@ -1,22 +1,47 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// Products of matrices in floating point with a bound of all that they are off, docs/theory/checking.md
-// (I.6): some thirty times as fast as balls, for covariances, whose entries are needed relative to deviations
-// only.
+// Matrices of balls of doubles, and their products in floating point with a bound of all that they are off,
+// docs/theory/checking.md (I.6), (I.7): a hundred times as fast as Arb's, for covariances, whose entries are
+// needed relative to deviations only.
 #pragma once
 
 #include "ball_matrix.h"
+#include "double_ball.h"
 
 namespace mixcert_check {
 
-/// a b'
-BallMatrix rounded_product(const BallMatrix& a, const BallMatrix& b);
+class DoubleMatrix {
+ public:
+  /// Zeros.
+  DoubleMatrix(slong rows, slong columns)
+      : rows_(rows), columns_(columns), entries_(static_cast<std::size_t>(rows * columns)) {}
+  explicit DoubleMatrix(const BallMatrix& matrix);
 
-/// How products of covariances are made. What doubles are off is too much where covariances are close to
-/// singular ones, whose roots it moves by its own root: then in balls.
-enum class Products { Rounded, Exact };
+  [[nodiscard]] slong rows() const { return rows_; }
+  [[nodiscard]] slong columns() const { return columns_; }
+  [[nodiscard]] const DoubleBall& at(slong i, slong j) const { return entries_[place(i, j)]; }
+  void set(slong i, slong j, const DoubleBall& value) { entries_[place(i, j)] = value; }
+  [[nodiscard]] BallMatrix in_balls() const;
+  void add(const DoubleMatrix& other);
 
+  /// Here zeros stay zeros, exactly.
+  [[nodiscard]] DoubleMatrix columns_scaled(const DoubleBalls& right) const;
+  [[nodiscard]] DoubleMatrix squared_entries() const;
+  /// By (I.6).
+  [[nodiscard]] Balls times(const Balls& vector) const;
+
+ private:
+  [[nodiscard]] std::size_t place(slong i, slong j) const {
+    return static_cast<std::size_t>(i * columns_ + j);
+  }
+
+  slong rows_, columns_;
+  DoubleBalls entries_;
+};
+
+/// Of one row of each.
+Ball dot_of_rows(const DoubleMatrix& a, const DoubleMatrix& b, slong row);
 /// a b'
-BallMatrix product(const BallMatrix& a, const BallMatrix& b, Products how);
+DoubleMatrix rounded_product(const DoubleMatrix& a, const DoubleMatrix& b);
 
 }  // namespace mixcert_check

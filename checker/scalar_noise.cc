@@ -47,7 +47,7 @@ Ball ScalarNoise::deviation(const BallMatrix& form) const {
     for (slong j = 0; j < n; ++j)
       dyad.set(i, j, line[static_cast<std::size_t>(i)] * line[static_cast<std::size_t>(j)]);
   }
-  const Ball squares = root(law_.variances_of_squares(diagonal, Products::Exact).front());
+  const Ball squares = root(law_.variances_of_squares(diagonal).front());
   const Ball linear = Ball(2.0) * root(law_.hermite_form(dyad, slopes));
   // d'Qd, by Poincare's inequality, and where neurons are bounded by |d| |Qd|.
   const BallMatrix scaled = off.columns_scaled(law_.deviations);

@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
 //
-// (I.6): balls of a product hold the products of all numbers of their factors' balls.
+// (I.6), (I.7): balls of a product hold the products of all numbers of their factors' balls.
 #include "checker/rounded_product.h"
 
 #include <gtest/gtest.h>
@@ -8,13 +8,25 @@
 #include <cmath>
 #include <random>
 
+#include "checker/activation_law.h"
+
 namespace mixcert::testing {
 namespace rounded_product_test {
 
 using mixcert_check::around;
 using mixcert_check::Ball;
 using mixcert_check::BallMatrix;
-using mixcert_check::rounded_product;
+using mixcert_check::Balls;
+using mixcert_check::DoubleBall;
+using mixcert_check::DoubleMatrix;
+
+BallMatrix rounded_product(const BallMatrix& a, const BallMatrix& b) {
+  const DoubleMatrix left(a);
+  return &a == &b ? rounded_product(left, left).in_balls()
+                  : rounded_product(left, DoubleMatrix(b)).in_balls();
+}
+
+bool holds(const Ball& ball, const Ball& exact) { return arb_contains(ball.data(), exact.data()) != 0; }
 
 /// Balls, and a number at the end of each.
 struct Factor {
@@ -93,6 +105,83 @@ TEST(RoundedProduct, SmallAndLargeNumbers) {
   for (slong i = 0; i < 3; ++i) EXPECT_TRUE(product.at(i, 1).is_zero());
   // Nothing is known of what a double does not hold.
   EXPECT_FALSE(product.at(2, 0).is_finite());
+}
+
+TEST(RoundedProduct, WithAVectorAndWithItself) {
+  std::mt19937_64 generator(3);
+  for (const slong columns : {1, 9, 200}) {
+    for (const double radius : {0.0, 1e-9, 2.0}) {
+      const Factor a = random_factor(generator, 19, columns, 3.0, radius);
+      expect_to_hold(rounded_product(a.balls, a.balls), a.ends.times(a.ends.transposed()));
+      const Factor x = random_factor(generator, 1, columns, 3.0, radius);
+      Balls vector, ends;
+      for (slong j = 0; j < columns; ++j) {
+        vector.push_back(x.balls.at(0, j));
+        ends.push_back(x.ends.at(0, j));
+      }
+      const Balls product = DoubleMatrix(a.balls).times(vector), exact = a.ends.times(ends);
+      for (std::size_t i = 0; i < product.size(); ++i) EXPECT_TRUE(holds(product[i], exact[i])) << i;
+    }
+  }
+}
+
+TEST(DoubleBall, HoldsSumsAndProductsOfAllNumbers) {
+  std::mt19937_64 generator(4);
+  std::uniform_int_distribution<int> size(0, 6);
+  const double sizes[] = {1.0, 3e-9, 1e160, 1e-160, 1e-308, 0x1.0p-1074, 0.0};
+  for (int i = 0; i < 20000; ++i) {
+    const Factor f = random_factor(generator, 1, 2, 0.0, i % 2 == 0 ? 0.0 : 1.5);
+    Ball balls[2], ends[2];
+    for (slong j = 0; j < 2; ++j) {
+      const double unit = sizes[size(generator)];
+      balls[j] = f.balls.at(0, j) * Ball(unit);
+      ends[j] = f.ends.at(0, j) * Ball(unit);
+    }
+    const DoubleBall a(balls[0]), b(balls[1]);
+    EXPECT_TRUE(holds((a + b).ball(), ends[0] + ends[1])) << i;
+    EXPECT_TRUE(holds((a * b).ball(), ends[0] * ends[1])) << i;
+    EXPECT_TRUE(holds(absolute(a).ball(), mixcert_check::absolute(ends[0]))) << i;
+  }
+}
+
+TEST(DoubleBall, NothingIsKnownOfWhatOverflows) {
+  const double infinity = INFINITY;
+  const DoubleBall zero, large(1e300, 0.0), any(0.0, infinity);
+  for (const DoubleBall& value : {large * large, zero * any, any * zero, large * large + zero,
+                                  zero * (large * large), any + large, absolute(any)}) {
+    const Ball ball = value.ball();
+    EXPECT_FALSE(ball.is_finite() || ball.is_positive() || (-ball).is_positive());
+  }
+}
+
+/// What is summed over pairs of neurons, in doubles and in Arb's balls.
+TEST(DoubleBall, PairsOfNeuronsAreThoseOfBalls) {
+  std::mt19937_64 generator(5);
+  const Factor root = random_factor(generator, 12, 12, 0.0, 0.0),
+               rows = random_factor(generator, 3, 12, 0.0, 0.0);
+  const BallMatrix covariance = root.balls.times(root.balls.transposed());
+  mixcert_check::GaussianLaw law{{}, {}, covariance};
+  for (slong i = 0; i < 12; ++i) {
+    law.mean.push_back(root.balls.at(0, i));
+    law.variances.push_back(covariance.at(i, i));
+  }
+  for (const char* function : {"relu", "tanh"}) {
+    const auto entry =
+        mixcert_check::Json::parse(std::string(R"({"type":"activation","function":")") + function + "\"}");
+    const mixcert_check::ActivationLaw both(law, mixcert_check::Activation::of(entry), {},
+                                            {.exact = true, .rounded = true});
+    const Ball exact = both.hermite_form(covariance, both.linear),
+               rounded = both.hermite_form(DoubleMatrix(covariance), both.linear);
+    EXPECT_TRUE(holds(rounded, exact));
+    EXPECT_LE(upper_end(rounded), upper_end(exact) * (1.0 + 1e-11));
+    const BallMatrix squares = rows.balls.squared_entries();
+    const Balls variances = both.variances_of_squares(squares),
+                in_doubles = both.variances_of_squares(DoubleMatrix(squares));
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_TRUE(holds(in_doubles[i], variances[i])) << i;
+      EXPECT_LE(upper_end(in_doubles[i]), upper_end(variances[i]) * (1.0 + 1e-11)) << i;
+    }
+  }
 }
 
 TEST(RoundedProduct, ASumThatOverflowsIsAnyNumber) {
