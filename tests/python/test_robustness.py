@@ -29,3 +29,5 @@ def test_the_table_of_cells_is_made():
     for one, many in zip(rows[::2], rows[1::2]):
         assert int(one[2]) == 1 < int(many[2]) <= 20
         assert float(many[3]) < float(one[3])
+        # The band of cells against that of single inputs: never narrower.
+        assert 1.0 <= float(many[5]) < float(one[5]) and float(many[5]) <= float(many[6])
