@@ -23,7 +23,9 @@ constexpr Index kMostFeaturesOfBoth = 100;
 std::shared_ptr<const LocalChange> local_change_of(const Network& network, const Options& options,
                                                    const CancelFlag* cancel) {
   const bool is_box = !options.radius || options.norm == InputNorm::Largest;
-  if (!is_box || !LocalChange::covers(network)) return nullptr;
+  // The box around a Euclidean ball is the wider, the more features there are.
+  const bool is_near = is_box || network.layer(0).inputs() <= kMostFeaturesOfBoth;
+  if (!is_near || !LocalChange::covers(network)) return nullptr;
   return kept_local_change(network, cancel);
 }
 
@@ -75,12 +77,16 @@ UpperBound InputChange::member_in_box(Index i, ConstVectorRef input, ConstVector
 UpperBound InputChange::in_euclidean_ball(ConstVectorRef input, double radius) const {
   return member_root_mean_square(ensemble_.weights(), [&](Index i) {
     const Network& network = ensemble_.member(i);
-    const InputNorms& norms = *norms_[static_cast<std::size_t>(i)];
+    const auto box = [&] {
+      return member_in_box(i, input, Vector::Constant(network.inputs(), next_up(radius)));
+    };
     // What a Euclidean ball becomes behind a front is not known; the box around it is.
-    if (network.front() != nullptr)
-      return norms.change_in_box(network.reach(input, Vector::Constant(network.inputs(), radius)));
+    if (network.front() != nullptr) return box();
     const UpperBound seen = network.activation(0).lipschitz() * UpperBound::exact(radius);
-    return norms.change_in_ball(seen.upper);
+    const UpperBound ball = norms_[static_cast<std::size_t>(i)]->change_in_ball(seen.upper);
+    if (local_[static_cast<std::size_t>(i)] == nullptr) return ball;
+    const UpperBound around = box();
+    return around.upper < ball.upper ? around : ball;
   });
 }
 

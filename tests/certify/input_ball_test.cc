@@ -102,6 +102,24 @@ TEST(InputBall, HoldsBehindDeterministicLayers) {
   }
 }
 
+/// In few features mean slopes of the box around it (M.12) may say more than norms (M.9).
+TEST(InputBall, OfEuclidCostsNoMoreThanTheBoxAroundIt) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    NetworkRecipe recipe;
+    recipe.widths = {static_cast<Index>(1 + seed % 3), 16, 2};
+    recipe.activation = all_activation_functions()[seed % all_activation_functions().size()];
+    recipe.deviation = 0.01;
+    recipe.seed = seed;
+    const Network network = random_network(recipe);
+    const Vector centre = Vector::Constant(recipe.widths.front(), 0.3);
+    const double ball =
+        certify(network, centre, with_radius(0.01, InputNorm::Euclidean)).front().input_change;
+    const double box = certify(network, centre, with_radius(0.01)).front().input_change;
+    EXPECT_LE(ball, box) << seed;
+    EXPECT_GT(ball, 0.0) << seed;
+  }
+}
+
 TEST(InputBall, OfAnEnsembleHoldsToo) {
   NetworkRecipe recipe;
   const Network one = random_network(recipe);
