@@ -17,7 +17,8 @@ TEST(Mutations, NoFalseClaimIsAcceptedInTenThousand) {
     accepted += counts.accepted;
     EXPECT_EQ(counts.false_claims, 0) << seed;
   }
-  std::cout << "10,000 mutations: " << refused << " refused, " << accepted << " accepted and not contradicted\n";
+  std::cout << "10,000 mutations: " << refused << " refused, " << accepted
+            << " accepted and not contradicted\n";
   EXPECT_EQ(refused + accepted, 10000);
 }
 
