@@ -203,7 +203,8 @@ UpperBound LocalChange::in_box(ConstVectorRef seen, ConstVectorRef half_widths) 
   const Neurons neurons = neurons_in(seen, unit, widest);
   double sum = 0.0;
   for (const Behind& behind : behind_) sum += change_behind(behind, neurons);
-  return UpperBound::exact(enlarged(widest * neurons.size * sum));
+  // One number up after each product, for what underflows in it.
+  return UpperBound::exact(next_up(enlarged(widest * next_up(neurons.size * sum))));
 }
 
 }  // namespace mixcert

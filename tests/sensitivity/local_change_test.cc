@@ -209,6 +209,13 @@ TEST(LocalChange, IsTheSameInOtherUnits) {
   }
 }
 
+/// A change of 2^-1160 is no double, and not zero.
+TEST(LocalChange, IsNotZeroWhereItUnderflows) {
+  const LocalChange local(in_units(random_network({}), 460, 0), nullptr);
+  const Vector widths = Vector::Constant(2, std::ldexp(1.0, -700));
+  EXPECT_GT(local.in_box(Vector::Zero(2), widths).upper, 0.0);
+}
+
 TEST(LocalChange, CoversIndependentNormalsBehindTheFirstLayer) {
   NetworkRecipe recipe;
   recipe.weights = WeightFamily::Kronecker;
