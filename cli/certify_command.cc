@@ -109,6 +109,7 @@ InputCover cover_box(Subject& subject, const Options& options) {
         shown = cells;
       });
   progress.clear();
+  if (cover.is_interrupted) finish_what_was_interrupted();
   subject.inputs = cover.centres;
   return cover;
 }
@@ -183,6 +184,8 @@ void run_certify(CertifyArguments arguments) {
   std::fputs(end.c_str(), stdout);
   if (!checked.empty()) std::printf("%s\n", checked.c_str());
   print_files(arguments);
+  if (cover.is_interrupted)
+    throw Interrupted("interrupted; the box is covered all the same, with larger bounds");
 }
 
 }  // namespace

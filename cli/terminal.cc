@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <utility>
@@ -25,9 +26,14 @@ CancelFlag& flag() {
   return instance;
 }
 
+std::atomic<bool>& signalled() {
+  static std::atomic<bool> instance{false};
+  return instance;
+}
+
 /// The second signal ends the program at once, without what is written beside output files.
 extern "C" void request_cancel(int signal) {
-  if (!flag().load()) return flag().store(true);
+  if (!signalled().exchange(true)) return flag().store(true);
   io::remove_partial_files();
   std::signal(signal, SIG_DFL);
   (void)std::raise(signal);
@@ -37,9 +43,13 @@ extern "C" void request_cancel(int signal) {
 
 const CancelFlag& cancel_flag() { return flag(); }
 
+void finish_what_was_interrupted() { flag().store(false); }
+
 void install_signal_handlers() {
   static_assert(CancelFlag::is_always_lock_free);
-  flag().store(false);  // also constructs it, which a handler must not do
+  // This also constructs them, which a handler must not do.
+  signalled().store(false);
+  flag().store(false);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, request_cancel);
   // A closed pipe must not end a run that is also writing files.
   std::signal(SIGPIPE, SIG_IGN);

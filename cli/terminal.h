@@ -16,6 +16,8 @@ namespace mixcert::cli {
 
 /// Set by SIGINT, SIGTERM and SIGHUP once install_signal_handlers() was called.
 const CancelFlag& cancel_flag();
+/// For what is kept of interrupted work to be written; the next signal ends the program at once all the same.
+void finish_what_was_interrupted();
 void install_signal_handlers();
 
 /// A line on standard error, unless its object is gone within a second: work that is refused says why, and

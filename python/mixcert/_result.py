@@ -70,7 +70,7 @@ class Result:
     @property
     def input_change(self) -> float:
         """With option `radius`, and of :func:`certify_box`: the part of both bounds that makes them hold in the
-        whole ball or cell (M.9). NaN elsewhere."""
+        whole ball or cell (M.9, M.12). NaN elsewhere."""
         return self._core.input_change
 
     @property

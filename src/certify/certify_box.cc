@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -94,6 +95,8 @@ bool can_be_halved(const InputBox& cell) {
   return false;
 }
 
+bool is_certified(const Result& cell) { return cell.mixture.size() > 0; }
+
 class Refinement {
  public:
   Refinement(const Ensemble& ensemble, const Options& options, const Services& services)
@@ -104,11 +107,11 @@ class Refinement {
         most_(options.max_cells),
         change_(ensemble, at_centres_, services.cancel) {}
 
-  /// Certifies the cells that have no result yet.
+  /// Certifies the cells that have no result yet; those done stay where it throws.
   void certify_new(std::vector<Result>& cells) {
     std::vector<std::size_t> fresh;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      if (cells[i].mixture.size() == 0) fresh.push_back(i);
+      if (!is_certified(cells[i])) fresh.push_back(i);
     }
     Matrix centres(ensemble_.inputs(), static_cast<Index>(fresh.size()));
     for (std::size_t i = 0; i < fresh.size(); ++i)
@@ -121,22 +124,24 @@ class Refinement {
           const Vector centre = centre_of(*made.cell);
           widen(change_.in_box(centre, half_widths_of(*made.cell, centre)), made);
           cell = std::move(made);
+          ++certificates_;
         },
         services_);
-    certificates_ += centres.cols();
   }
 
   /// The same cells with those split whose bounds are the largest; false where none is worth it.
-  bool split_largest(std::vector<Result>& cells) const {
+  bool split_largest(std::vector<Result>& cells) {
     std::vector<std::optional<Index>> features(cells.size());
     for (const std::size_t i : chosen(cells)) features[i] = best_feature(*cells[i].cell);
     std::vector<Result> next;
+    splits_.clear();
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (!features[i]) {
         next.push_back(std::move(cells[i]));
         continue;
       }
-      for (InputBox& half : both_of(halves(*cells[i].cell, *features[i]))) {
+      splits_.push_back({next.size(), std::move(cells[i])});
+      for (InputBox& half : both_of(halves(*splits_.back().whole.cell, *features[i]))) {
         next.emplace_back();
         next.back().cell = std::move(half);
       }
@@ -146,9 +151,33 @@ class Refinement {
     return is_split;
   }
 
+  /// Takes the last splits back of which a half has no result: all cells are certified again, unless none
+  /// ever was.
+  void take_back(std::vector<Result>& cells) {
+    std::vector<Result> kept;
+    std::size_t next = 0;
+    const auto keep_until = [&](std::size_t end) {
+      while (next < end) kept.push_back(std::move(cells[next++]));
+    };
+    for (Split& split : splits_) {
+      keep_until(split.first_half);
+      if (is_certified(cells[next]) && is_certified(cells[next + 1])) continue;
+      kept.push_back(std::move(split.whole));
+      next += 2;
+    }
+    keep_until(cells.size());
+    cells = std::move(kept);
+  }
+
   [[nodiscard]] Index certificates() const { return certificates_; }
 
  private:
+  /// A cell that was split, and where the first of its halves is.
+  struct Split {
+    std::size_t first_half;
+    Result whole;
+  };
+
   static std::array<InputBox, 2> both_of(std::pair<InputBox, InputBox> pair) {
     return {std::move(pair.first), std::move(pair.second)};
   }
@@ -198,12 +227,14 @@ class Refinement {
   const double wanted_;
   const Index most_;
   const InputChange change_;
+  std::vector<Split> splits_;  ///< the last ones
   Index certificates_ = 0;
 };
 
 /// Numbers the cells and says how each ended.
-void finish(const Options& options, std::vector<Result>& cells) {
+void finish(const Options& options, InputCover& cover) {
   const auto shared = std::make_shared<const Options>(options);
+  std::vector<Result>& cells = cover.results;
   const auto count = static_cast<Index>(cells.size());
   for (Index i = 0; i < count; ++i) {
     Result& cell = cells[static_cast<std::size_t>(i)];
@@ -213,6 +244,7 @@ void finish(const Options& options, std::vector<Result>& cells) {
     const bool is_reached = cell.w2.value <= *options.epsilon;
     cell.termination = is_reached ? Termination::EpsilonReached : Termination::BudgetSpent;
     cell.reason = is_reached                   ? "the bound of the cell is at most epsilon"
+                  : cover.is_interrupted       ? "the work was interrupted"
                   : count >= options.max_cells ? "there are max_cells cells"
                                                : "halves of the cell would gain next to nothing";
   }
@@ -234,11 +266,17 @@ InputCover certify_box(const Ensemble& ensemble, const InputBox& box, const Opti
   InputCover cover;
   cover.results.emplace_back();
   cover.results.back().cell = box;
-  do {
-    refinement.certify_new(cover.results);
-    if (progress) progress(static_cast<Index>(cover.results.size()));
-  } while (refinement.split_largest(cover.results));
-  finish(options, cover.results);
+  try {
+    do {
+      refinement.certify_new(cover.results);
+      if (progress) progress(static_cast<Index>(cover.results.size()));
+    } while (refinement.split_largest(cover.results));
+  } catch (const Interrupted&) {
+    refinement.take_back(cover.results);
+    if (!is_certified(cover.results.front())) throw;
+    cover.is_interrupted = true;
+  }
+  finish(options, cover);
   cover.certificates = refinement.certificates();
   cover.centres.resize(ensemble.inputs(), static_cast<Index>(cover.results.size()));
   for (std::size_t i = 0; i < cover.results.size(); ++i)

@@ -84,7 +84,7 @@ std::string ball_line(const Result& result) {
   const std::string words = set_in_words(result);
   if (words.empty()) return "";
   return "the bounds hold at " + words + ", for which they are larger by " +
-         short_bound(result.input_change) + " (M.9)\n";
+         short_bound(result.input_change) + " (M.9, M.12)\n";
 }
 
 std::string output_table(const GaussianMixture& mixture) {

@@ -7,8 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <functional>
 #include <limits>
+#include <thread>
+#include <vector>
 
 #include "certify/box_property.h"
 #include "mixcert/certify/certify.h"
@@ -54,6 +58,58 @@ TEST(CertifyBox, OneCellIsTheBallAroundItsCentre) {
   EXPECT_NEAR(cell.w2.value, same.w2.value, 1e-12 * same.w2.value);
   EXPECT_NEAR(cell.input_change, same.input_change, 1e-12 * same.input_change);
   EXPECT_EQ(cover.certificates, 1);
+}
+
+/// Cancelled after any number of rounds, what is there covers the box with the bounds that fewer cells give.
+TEST(CertifyBox, CoversWhereItIsCancelled) {
+  const Network network = random_network({});
+  CancelFlag cancel{true};
+  Services services;
+  services.cancel = &cancel;
+  EXPECT_THROW((void)certify_box(Ensemble(network), cube(2, -1.0, 1.0), with_cells(64), services),
+               Interrupted);
+  for (const Index enough : {1, 2, 7, 30}) {
+    cancel.store(false);
+    Index seen = 0;
+    const InputCover cover =
+        certify_box(Ensemble(network), cube(2, -1.0, 1.0), with_cells(64), services, [&](Index cells) {
+          seen = cells;
+          if (cells >= enough) cancel.store(true);
+        });
+    EXPECT_TRUE(cover.is_interrupted);
+    EXPECT_EQ(static_cast<Index>(cover.results.size()), seen);
+    double area = 0.0;
+    for (const Result& cell : cover.results) {
+      EXPECT_TRUE(std::isfinite(cell.w2.value));
+      area += (cell.cell->upper - cell.cell->lower).prod();
+    }
+    EXPECT_NEAR(area, 4.0, 1e-12);
+  }
+}
+
+/// Cancelled between the inputs of a round, halves that are done stay where both are.
+TEST(CertifyBox, KeepsHalvesThatAreDone) {
+  const Network network = random_network({});
+  CancelFlag cancel{false};
+  Services services;
+  services.cancel = &cancel;
+  std::vector<Index> sizes;
+  for (int milliseconds = 0; milliseconds < 40; milliseconds += 2) {
+    cancel.store(false);
+    std::jthread stopper([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+      cancel.store(true);
+    });
+    try {
+      const InputCover cover = certify_box(Ensemble(network), cube(2, -1.0, 1.0), with_cells(4000), services);
+      double area = 0.0;
+      for (const Result& cell : cover.results) area += (cell.cell->upper - cell.cell->lower).prod();
+      EXPECT_NEAR(area, 4.0, 1e-12);
+      EXPECT_EQ(cover.centres.cols(), static_cast<Index>(cover.results.size()));
+    } catch (const Interrupted&) {
+      EXPECT_LT(milliseconds, 40);  // before the first cell
+    }
+  }
 }
 
 TEST(CertifyBox, EndsWhereEpsilonIsReached) {

@@ -8,6 +8,7 @@
 #include "cli/model_files.h"
 #include "cli/program.h"
 #include "mixcert/io/model_file.h"
+#include "mixcert/io/result_file.h"
 
 namespace mixcert::test {
 namespace interruption_test {
@@ -104,6 +105,26 @@ TEST_F(SecondSignal, LongWorkIsAnnouncedFirst) {
   EXPECT_TRUE(finished.err.starts_with("mixcert: about ")) << finished.err;
   EXPECT_CONTAINS(finished.err,
                   " GiB are expected (an estimate from sizes): the moment method; less with fewer --pieces");
+}
+
+/// A box has a cover at any time: cells that were certified are written.
+class BoxSignal : public CommandLineTest {};
+
+TEST_F(BoxSignal, ABoxIsCoveredAllTheSame) {
+  save_network(directory_ / "net.safetensors", small_network({2, 24, 24, 2}));
+  Program program(directory_ / ".", {"certify", "net.safetensors", "--box", "-1,1", "--max-cells", "200000",
+                                     "--out", "r.npz", "--report", "r.html", "--classes"});
+  std::this_thread::sleep_for(milliseconds(3000));
+  program.send(SIGINT);
+  const Finished finished = program.wait();
+  EXPECT_EQ(finished.exit_code, 130);
+  EXPECT_CONTAINS(finished.err,
+                  "mixcert: interrupted; the box is covered all the same, with larger bounds\n");
+  EXPECT_CONTAINS(finished.out, "wrote r.npz\nwrote r.html\n");
+  double area = 0.0;
+  for (const StoredResult& cell : read_run(directory_ / "r.npz").results)
+    area += (cell.cell->upper - cell.cell->lower).prod();
+  EXPECT_NEAR(area, 4.0, 1e-12);
 }
 
 /// The process is killed again and again, once while it writes the archive at times.

@@ -221,7 +221,8 @@ Table layer_table(const CertifyContents& c) {
                  {number_cell(detail.gain), count_cell(detail.components), count_cell(detail.points),
                   word_cell(detail.metric), word_cell(theorem_in_words(detail.theorem))});
     } else {
-      row.insert(row.end(), {word_cell(""), word_cell(""), word_cell(""), word_cell(""), word_cell("M.9")});
+      row.insert(row.end(),
+                 {word_cell(""), word_cell(""), word_cell(""), word_cell(""), word_cell("M.9, M.12")});
     }
     table.rows.push_back(std::move(row));
   }

@@ -44,6 +44,7 @@ struct InputRow {
   Index components = 0;
   double seconds = 0.0;
   std::vector<double> features;  ///< the first few
+  std::vector<Interval> cell;  ///< in which the bounds hold, of the same features; empty: at the input alone
   /// Of the outputs, where there are at most kShownOutputs of them; of the one with the largest mean where
   /// there are more.
   std::vector<double> mean, deviation;

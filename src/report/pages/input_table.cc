@@ -15,7 +15,8 @@ using Kind = Column::Kind;
 
 /// Which columns the rows have.
 struct Shape {
-  bool images = false, nearest = false, simulated = false, statistics = false, upper = false, classes = false;
+  bool images = false, nearest = false, simulated = false, statistics = false, upper = false, classes = false,
+       cells = false;
   std::size_t features = 0, outputs = 0;
 };
 
@@ -28,6 +29,7 @@ Shape shape_of(const CertifyContents& c) {
     shape.statistics |= !std::isnan(row.lower);
     shape.upper |= !std::isnan(row.upper);
     shape.classes |= row.classes.has_value();
+    shape.cells |= !row.cell.empty();
     shape.features = std::max(shape.features, row.features.size());
     shape.outputs = std::max(shape.outputs, row.mean.size());
   }
@@ -38,7 +40,9 @@ std::vector<Column> columns_of(const CertifyContents& c, const Shape& shape) {
   std::vector<Column> columns{{"input"}};
   if (shape.images) columns.push_back({"picture", Kind::Image});
   for (std::size_t i = 0; i < shape.features; ++i) {
-    columns.push_back({c.features == 1 ? "x" : fmt::format("x{}", i)});
+    const std::string feature = c.features == 1 ? "x" : fmt::format("x{}", i);
+    if (!shape.cells) columns.push_back({feature});
+    if (shape.cells) columns.insert(columns.end(), {{feature + " from"}, {feature + " to"}});
   }
   columns.push_back({"W2 \u2264", Kind::Number, Tone::Certified});
   columns.push_back({"relative \u2264", Kind::Number, Tone::Certified});
@@ -79,7 +83,11 @@ std::vector<Cell> cells_of(const InputRow& row, const Shape& shape, bool largest
   std::vector<Cell> cells{count_cell(row.input)};
   if (shape.images) cells.push_back({fmt::format("input {}", row.input), NAN, row.image});
   for (std::size_t i = 0; i < shape.features; ++i) {
-    cells.push_back(number_cell(i < row.features.size() ? row.features[i] : NAN));
+    if (!shape.cells) cells.push_back(number_cell(i < row.features.size() ? row.features[i] : NAN));
+    if (shape.cells) {
+      const Interval ends = i < row.cell.size() ? row.cell[i] : Interval{NAN, NAN};
+      cells.insert(cells.end(), {number_cell(ends.lower), number_cell(ends.upper)});
+    }
   }
   cells.push_back(bound_cell(row.bound));
   cells.push_back({percent_bound_text(row.relative), row.relative});

@@ -197,7 +197,7 @@ std::string CertifyReport::bound_line() const {
   const std::string inputs = has_cells_ ? "every input of each cell" : inputs_in_words(options_) + " of each";
   const std::string ball = !has_cells_ && !options_.radius
                                ? ""
-                               : fmt::format("these hold at {}, which costs {}{} (M.9)\n", inputs,
+                               : fmt::format("these hold at {}, which costs {}{} (M.9, M.12)\n", inputs,
                                              short_bound(change_sum_ / n), count_ == 1 ? "" : " on average");
   if (count_ == 1) {
     return fmt::format("\nW2({}, mixture) <= {}; relative {}\n{}", law, short_bound(bound_max_),
