@@ -125,10 +125,13 @@ void check_arguments(const CertifyArguments& arguments) {
                                            {"--report", arguments.report.report}});
 }
 
-void print_files(const CertifyArguments& arguments) {
+/// What the checker says and the files that were written; throws Interrupted where that is not all of it.
+void print_end(const CertifyArguments& arguments, const std::string& checked, bool is_interrupted) {
+  if (!checked.empty()) std::printf("%s\n", checked.c_str());
   for (const auto& path : {arguments.out, arguments.json, arguments.proof, arguments.report.report}) {
     if (path) std::printf("wrote %s\n", path->c_str());
   }
+  if (is_interrupted) throw Interrupted("interrupted; the box is covered all the same, with larger bounds");
 }
 
 std::string box_line(const Subject& subject, Index certificates) {
@@ -182,10 +185,7 @@ void run_certify(CertifyArguments arguments) {
   const std::string end =
       box_line(subject, cover.certificates) + report.footer() + proof.footer(arguments.models.models.front());
   std::fputs(end.c_str(), stdout);
-  if (!checked.empty()) std::printf("%s\n", checked.c_str());
-  print_files(arguments);
-  if (cover.is_interrupted)
-    throw Interrupted("interrupted; the box is covered all the same, with larger bounds");
+  print_end(arguments, checked, cover.is_interrupted);
 }
 
 }  // namespace
