@@ -95,6 +95,10 @@ TEST_F(BoxCommand, SaysWhetherAClassIsSettledInAllOfIt) {
 TEST_F(BoxCommand, TheReportShowsIt) {
   (void)run_well(line({"--box", "-1,1", "--max-cells", "30", "--report", "r.html"}));
   EXPECT_CONTAINS(read_text(directory_ / "r.html"), "Its bounds hold at every input of its cell.");
+  (void)run_well(line({"--box", "-0.5,1.25", "--max-cells", "1", "--report", "one.html"}));
+  const std::string page = read_text(directory_ / "one.html");
+  EXPECT_LT(page.find(">x from<"), page.find(">x to<"));
+  EXPECT_CONTAINS(page, R"(<td data-k="-0.5">−0.5</td><td data-k="1.25">1.25</td>)");
 }
 
 TEST_F(BoxCommand, RefusesWhatDoesNotGoTogether) {

@@ -171,9 +171,9 @@ void CertifyCollector::add_row(const Result& result, std::optional<ClassAnswer> 
   row.components = result.mixture.size();
   row.seconds = result.seconds;
   if (!image_) row.features = first_entries(inputs_.col(result.input), kShownFeatures);
-  for (std::size_t i = 0; result.cell && i < row.features.size(); ++i) {
-    const auto feature = static_cast<Index>(i);
-    row.cell.push_back({result.cell->lower(feature), result.cell->upper(feature)});
+  if (!image_ && result.cell) {
+    row.cell_from = first_entries(result.cell->lower, kShownFeatures);
+    row.cell_to = first_entries(result.cell->upper, kShownFeatures);
   }
   const Vector mean = result.mixture.mean(), deviation = result.mixture.standard_deviation();
   mean.maxCoeff(&row.largest_output);

@@ -43,8 +43,8 @@ struct InputRow {
   std::string method;
   Index components = 0;
   double seconds = 0.0;
-  std::vector<double> features;  ///< the first few
-  std::vector<Interval> cell;  ///< in which the bounds hold, of the same features; empty: at the input alone
+  std::vector<double> features;            ///< the first few
+  std::vector<double> cell_from, cell_to;  ///< of the same features; empty: there is no cell
   /// Of the outputs, where there are at most kShownOutputs of them; of the one with the largest mean where
   /// there are more.
   std::vector<double> mean, deviation;

@@ -29,7 +29,7 @@ Shape shape_of(const CertifyContents& c) {
     shape.statistics |= !std::isnan(row.lower);
     shape.upper |= !std::isnan(row.upper);
     shape.classes |= row.classes.has_value();
-    shape.cells |= !row.cell.empty();
+    shape.cells |= !row.cell_from.empty();
     shape.features = std::max(shape.features, row.features.size());
     shape.outputs = std::max(shape.outputs, row.mean.size());
   }
@@ -85,8 +85,8 @@ std::vector<Cell> cells_of(const InputRow& row, const Shape& shape, bool largest
   for (std::size_t i = 0; i < shape.features; ++i) {
     if (!shape.cells) cells.push_back(number_cell(i < row.features.size() ? row.features[i] : NAN));
     if (shape.cells) {
-      const Interval ends = i < row.cell.size() ? row.cell[i] : Interval{NAN, NAN};
-      cells.insert(cells.end(), {number_cell(ends.lower), number_cell(ends.upper)});
+      cells.push_back(number_cell(i < row.cell_from.size() ? row.cell_from[i] : NAN));
+      cells.push_back(number_cell(i < row.cell_to.size() ? row.cell_to[i] : NAN));
     }
   }
   cells.push_back(bound_cell(row.bound));
