@@ -26,14 +26,25 @@ CancelFlag& flag() {
   return instance;
 }
 
-std::atomic<bool>& signalled() {
-  static std::atomic<bool> instance{false};
+/// `timeout` signals the program and then its group: two signals within this time are one request.
+constexpr std::chrono::milliseconds kOneRequest(250);
+
+using Ticks = std::chrono::steady_clock::rep;
+
+Ticks ticks_now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
+/// When the first signal came; 0: none has.
+std::atomic<Ticks>& first_signal() {
+  static std::atomic<Ticks> instance{0};
   return instance;
 }
 
 /// The second signal ends the program at once, without what is written beside output files.
 extern "C" void request_cancel(int signal) {
-  if (!signalled().exchange(true)) return flag().store(true);
+  const Ticks now = ticks_now();
+  Ticks first = 0;
+  if (first_signal().compare_exchange_strong(first, now)) return flag().store(true);
+  if (std::chrono::steady_clock::duration(now - first) < kOneRequest) return;
   io::remove_partial_files();
   std::signal(signal, SIG_DFL);
   (void)std::raise(signal);
@@ -48,7 +59,8 @@ void finish_what_was_interrupted() { flag().store(false); }
 void install_signal_handlers() {
   static_assert(CancelFlag::is_always_lock_free);
   // This also constructs them, which a handler must not do.
-  signalled().store(false);
+  static_assert(std::atomic<Ticks>::is_always_lock_free);
+  first_signal().store(0);
   flag().store(false);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, request_cancel);
   // A closed pipe must not end a run that is also writing files.

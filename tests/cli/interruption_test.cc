@@ -70,6 +70,7 @@ TEST_F(SecondSignal, LeavesNoPartialFile) {
   for (int i = 0; i < 1000 && directory_.count() == 2; ++i) std::this_thread::sleep_for(milliseconds(10));
   ASSERT_GT(directory_.count(), 2);
   program.send(SIGINT);
+  std::this_thread::sleep_for(milliseconds(300));
   program.send(SIGTERM);
   (void)program.wait();
   EXPECT_EQ(directory_.count(), 2);
@@ -116,6 +117,7 @@ TEST_F(BoxSignal, ABoxIsCoveredAllTheSame) {
                                      "--out", "r.npz", "--report", "r.html", "--classes"});
   std::this_thread::sleep_for(milliseconds(3000));
   program.send(SIGINT);
+  program.send(SIGINT);  // as `timeout -s INT` does
   const Finished finished = program.wait();
   EXPECT_EQ(finished.exit_code, 130);
   EXPECT_CONTAINS(finished.err,
