@@ -45,6 +45,17 @@ def _numbers(value: Any) -> np.ndarray:
     return np.asarray(value, dtype=np.float64)
 
 
+def _entry(name: Any, value: Any) -> Tuple[str, np.ndarray]:
+    """Of a dictionary that the user wrote."""
+    try:
+        return str(name), _numbers(value)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"from_torch: posterior['{name}']: expected an array of numbers, got {type(value).__name__}; a dictionary has "
+            "one array for each mean and each deviation, under a library's key names"
+        ) from None
+
+
 def _state(module: nn.Module) -> Arrays:
     return [(name, _numbers(value)) for name, value in module.state_dict().items() if value is not None]
 
@@ -156,7 +167,12 @@ def find(module: Any, posterior: Any, library: Optional[str]) -> Source:
     elif isinstance(given, nn.Module):
         arrays = _state(given)
     elif isinstance(given, Mapping):
-        arrays = [(str(name), _numbers(value)) for name, value in given.items()]
+        arrays = [_entry(name, value) for name, value in given.items()]
+    elif posterior is not None:
+        raise TypeError(
+            "from_torch: posterior: expected a guide, an optimizer, a Laplace object, a module or a dictionary of arrays, got "
+            + type(given).__name__
+        )
     else:
         raise TypeError(f"from_torch: expected a torch.nn.Module, got {type(given).__name__}")
     if not isinstance(module, nn.Module):

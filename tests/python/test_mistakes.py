@@ -40,6 +40,14 @@ MISTAKES = {
         lambda net: mixcert.certify(net, np.zeros((5, 4))),
         ValueError, "inputs: expected shape (n, 3) or, for one input, (3,), got (5, 4)",
     ),
+    "a posterior of dictionaries": (
+        lambda net: mixcert.certify(plain(), X, posterior={"means": {"0.weight": np.zeros((8, 3))}}),
+        TypeError, "posterior['means']: expected an array of numbers, got dict",
+    ),
+    "a posterior that is a number": (
+        lambda net: mixcert.certify(plain(), X, posterior=0.1),
+        TypeError, "posterior: expected a guide, an optimizer, a Laplace object, a module or a dictionary of arrays, got float",
+    ),
     "a transposed x": (
         lambda net: mixcert.certify(net, X.T),
         ValueError, "inputs: expected shape (n, 3) or, for one input, (3,), got (3, 5); it is transposed: pass inputs.T",
